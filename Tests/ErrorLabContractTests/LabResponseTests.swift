@@ -64,7 +64,7 @@ import Testing
         arguments: [
             [("family", "stripe"), ("code", "ok")], [("family", "stripe"), ("form", "flat")],
             [("family", "stripe"), ("lang", "es")], [("times", "1"), ("flaky", "0.5")],
-            [("content", "html"), ("charset", "bom")],
+            [("content", "html"), ("charset", "bom")], [("status", "307"), ("code", "NO_SUCH_CODE"), ("redirect", "same")],
         ]
     )
     func contradictions(parameters: [(String, String)]) throws {
@@ -74,8 +74,11 @@ import Testing
 
     @Test("Returns a code outside of the catalog with the status beside it")
     func unknownCode() throws {
-        let response = try LabResponse(parameters: [("code", "NO_SUCH_CODE"), ("status", "403")])
-        #expect(response.outcome == .code(ErrorCode("NO_SUCH_CODE")))
+        let code = [("code", "NO_SUCH_CODE"), ("status", "403")]
+        for parameters in [code, code + [("redirect", "same")]] {
+            let response = try LabResponse(parameters: parameters)
+            #expect(response.outcome == .code(ErrorCode("NO_SUCH_CODE")))
+        }
     }
 
     @Test("Refuses a code outside of the catalog in `then`, also with a status beside it")

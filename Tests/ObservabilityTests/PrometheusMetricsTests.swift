@@ -80,6 +80,19 @@ import Testing
         #expect(metrics.text().contains("dropped_total 1\n"))
     }
 
+    @Test("A timer and a recorder of one name don't share a histogram")
+    func timerAndRecorder() {
+        let metrics = PrometheusMetrics()
+        Timer(label: "wait", dimensions: [], factory: metrics).recordNanoseconds(2_000_000_000)
+        Recorder(label: "wait_seconds", dimensions: [], aggregate: true, factory: metrics).record(7)
+        Recorder(label: "load_seconds", dimensions: [], aggregate: true, factory: metrics).record(7)
+        Timer(label: "load", dimensions: [], factory: metrics).recordNanoseconds(2_000_000_000)
+        let text = metrics.text()
+        #expect(text.contains("wait_seconds_sum 2\nwait_seconds_count 1\n"))
+        #expect(text.contains("load_seconds_sum 7\nload_seconds_count 1\n"))
+        #expect(text.contains("dropped_total 2\n"))
+    }
+
     @Test("Not-a-number does not spoil a sum, and counters do not decrease")
     func nonsense() {
         let metrics = PrometheusMetrics()

@@ -1,4 +1,5 @@
 import ErrorContract
+import Foundation
 import Pages
 import Testing
 
@@ -26,13 +27,27 @@ import Testing
             [entry(id: "2-b", subject: "Second"), entry(id: "1-a", subject: "First")],
             nonce: "abc"
         )
-        #expect(inOrder(["Second", "/dev/mailbox/2-b", "First", "/dev/mailbox/1-a"], in: html))
+        #expect(inOrder(["Second", "src=\"mailbox/2-b\"", "First", "src=\"mailbox/1-a\""], in: html))
         #expect(html.ranges(of: "<article>").count == 2)
         #expect(html.contains(#"<a href="https://app.example.com/?a=1&amp;b=2">"#))
         let frames = html.matches(of: /<iframe[^>]*>/).map { String($0.output) }
         #expect(frames.count == 2)
         #expect(frames.allSatisfy { $0.contains("sandbox=\"") && !$0.contains("allow-scripts") && !$0.contains("same-origin") })
         #expect(!html.contains("No mail yet") && !html.contains("{{"))
+    }
+
+    @Test(
+        "The frames also load their emails behind a base path",
+        arguments: [
+            ("http://localhost:8080/dev/mailbox", "mailbox/"), ("http://localhost/app/dev/mailbox", "mailbox/"),
+            ("http://localhost/app/dev/mailbox/", ""),
+        ]
+    )
+    func basePath(address: String, folder: String) throws {
+        let html = try MailboxPage().html([entry()], nonce: "abc", folder: folder)
+        let source = try #require(html.firstMatch(of: /<iframe src="([^"]*)"/)).1
+        let frame = URL(string: String(source), relativeTo: URL(string: address))?.absoluteString
+        #expect(frame == (address.hasSuffix("/") ? address : address + "/") + "0-a")
     }
 
     @Test("The page is in the user's language, and each email keeps its direction", arguments: Language.supported)

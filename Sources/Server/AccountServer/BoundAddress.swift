@@ -81,10 +81,20 @@ package final class BoundAddress: Sendable {
 }
 
 extension URL {
+    /// The host and the port, as a request names its server: an IPv6 address is in brackets. `nil` if the address has no host.
+    package var authority: String? { bracketedHost.map { addingPort(to: $0) } }
+
     /// Scheme, host and port as browsers send them in `Origin`: without the default port of the scheme.
     package var webOrigin: String? {
-        guard let scheme = scheme?.lowercased(), let host = host(percentEncoded: true)?.lowercased() else { return nil }
-        let usual = scheme == "https" ? 443 : 80
-        return port.map { $0 == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\($0)" } ?? "\(scheme)://\(host)"
+        guard let scheme = scheme?.lowercased(), let host = bracketedHost?.lowercased() else { return nil }
+        return "\(scheme)://" + (port == (scheme == "https" ? 443 : 80) ? host : addingPort(to: host))
     }
+
+    /// The host, with an IPv6 address in brackets. `host(percentEncoded:)` removes these brackets.
+    private var bracketedHost: String? {
+        host(percentEncoded: true).map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
+    }
+
+    /// Returns a host with the port of the address, if the address contains a port.
+    private func addingPort(to host: String) -> String { port.map { "\(host):\($0)" } ?? host }
 }

@@ -84,7 +84,8 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         }
         let policy = "default-src 'none'; style-src 'nonce-\(nonce)'; frame-src 'self'; frame-ancestors 'none'"
         let language = localization.language(of: request)
-        var response = html(page.html(entries, nonce: nonce, language: language), policy: policy)
+        let folder = request.uri.path.hasSuffix("/") ? "" : "mailbox/"
+        var response = html(page.html(entries, nonce: nonce, language: language, folder: folder), policy: policy)
         response.headers[.contentLanguage] = language.rawValue
         return response
     }

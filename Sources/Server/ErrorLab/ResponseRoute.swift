@@ -106,7 +106,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         var target = requested
         target.redirect = nil
         var status = 302
-        if let wanted = requested.status, [301, 302, 303, 307, 308].contains(wanted) { (status, target.status) = (wanted, nil) }
+        if let wanted = requested.status, LabRedirect.statuses.contains(wanted) { (status, target.status) = (wanted, nil) }
         var location = target.path(root: root)
         if redirect == .cross {
             guard let port = connection.localPort else {

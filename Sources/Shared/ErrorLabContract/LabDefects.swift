@@ -62,6 +62,9 @@ public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
     case same
     /// Another origin: the same machine with another name. A client must not send credentials to it.
     case cross
+
+    /// The values of ``LabResponse/status`` that are the status of the redirect instead of the status of its target.
+    package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 }
 
 /// A problem with a field. The lab sends such problems with codes that concern invalid input.

@@ -190,8 +190,11 @@ struct LabParameterReader {
     ///   - catalogue: The catalogue of the server. If it doesn't contain the code of `code`, the parameter `status` is required. It must
     ///     contain the code of `then`, because `status` doesn't apply to this response.
     mutating func refuseContradictions(of response: LabResponse, catalogue: ErrorCatalogue) {
-        if case .code(let code) = response.outcome, catalogue[code] == nil, response.status == nil {
-            refuse("code", .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
+        // The status of a redirect doesn't apply to its target.
+        let isOfRedirect = response.redirect != nil && response.status.map(LabRedirect.statuses.contains) == true
+        if case .code(let code) = response.outcome, catalogue[code] == nil, response.status == nil || isOfRedirect {
+            let text = "a code that the catalogue does not have needs status beside it"
+            refuse("code", .validationInvalidInput, isOfRedirect ? "\(text), which is not that of the redirect" : text)
         }
         if case .code(let code) = response.then, catalogue[code] == nil {
             refuse("then", .validationInvalidInput, "a code of the catalogue, because status does not apply to then")

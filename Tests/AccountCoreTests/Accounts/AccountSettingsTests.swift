@@ -54,6 +54,45 @@ import Testing
         }
     }
 
+    @Test("A store that is busy after a change reports an unknown outcome")
+    func busyAfterChange() async throws {
+        let isBusy = Mutex(false)
+        let stores = InMemoryAccountStores { operation in
+            if operation == "sessions.open", isBusy.withLock({ $0 }) { throw StoreFailure(isBusy: true, message: "busy") }
+        }
+        let services = try await AccountServices(stores)
+        let caller = try await services.signedIn(try await services.register())
+        try await services.registration.request(
+            email: try EmailAddress("cleo@example.com"),
+            firstName: try FirstName("Cleo"),
+            language: .english
+        )
+        let link = try await services.token(.activate)
+        isBusy.withLock { $0 = true }
+        let changed = await #expect(throws: StoreFailure.self) {
+            try await services.settings.changePassword(
+                of: caller,
+                from: try Password("old password"),
+                to: try Password("a better password")
+            )
+        }
+        let registered = await #expect(throws: StoreFailure.self) { try await services.register("ben@example.com") }
+        let activated = await #expect(throws: StoreFailure.self) {
+            try await services.registration.activate(link, password: try Password("a good password"))
+        }
+        let refused = await #expect(throws: StoreFailure.self) {
+            try await services.signIn("ana@example.com", "a better password")
+        }
+        #expect([changed, registered, activated].map { $0?.isOutcomeUnknown } == [true, true, true])
+        #expect(refused?.isOutcomeUnknown == false)
+        isBusy.withLock { $0 = false }
+        for (email, password) in [
+            ("ana@example.com", "a better password"), ("ben@example.com", "old password"), ("cleo@example.com", "a good password"),
+        ] {
+            _ = try await services.signIn(email, password)
+        }
+    }
+
     @Test("Changes the name and the language")
     func update() async throws {
         try await withServices { services in

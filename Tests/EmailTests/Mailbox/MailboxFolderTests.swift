@@ -148,6 +148,17 @@ import Testing
         }
     }
 
+    @Test("Removes an email whose file was renamed after the folder was listed")
+    func renamedDuringRemoval() async throws {
+        try await withMailbox { mailbox, _ in
+            for recipient in ["ana@example.com", "ben@example.com"] { try await mailbox.deliver(try .sample(recipient: recipient)) }
+            for mail in try mailbox.mails() {
+                try mailbox.removeMail(in: ".\(mail.id).tmp", to: try EmailAddress("ana@example.com"))
+            }
+            #expect(try mailbox.mails().map(\.recipient) == ["ben@example.com"])
+        }
+    }
+
     @Test("Reports a folder that can't be read when emails are removed")
     func unreadableRemoval() async throws {
         try await withMailbox { mailbox, _ in

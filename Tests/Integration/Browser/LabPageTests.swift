@@ -42,6 +42,29 @@ import Testing
         }
     }
 
+    @Test("The page works behind a base path")
+    func basePath() async throws {
+        try await LabServer.run(prefix: "/app") { server in
+            try await WebDriver.run { driver in
+                try await driver.browser { browser in
+                    let page = server.url.absoluteString + "/app" + LabServer.root
+                    try await browser.open(page)
+                    try await browser.shows("GET \(page)/answer", in: "#url")
+                    try await browser.click("#form .primary")
+                    let success = "A success: the client decodes the value, wrapped or flat."
+                    try await browser.shows(success, in: "#reading dd:nth-of-type(1)")
+                    #expect(try await browser.text("#status").hasPrefix("200 OK"))
+                    let script = "return [...document.querySelectorAll('#scenarios a')].every(a => a.href.startsWith('\(page)/'))"
+                    #expect(try await browser.evaluate(script) == true)
+                    _ = try await browser.evaluate("document.querySelectorAll('#scenarios details').forEach(d => d.open = true)")
+                    try await browser.click("[data-name='token-good']")
+                    let body = #"{"attempt":1,"authorized":true,"lab":"ok","method":"GET","refreshes":0,"reuses":0}"#
+                    try await browser.shows(body, in: "#body")
+                }
+            }
+        }
+    }
+
     @Test("Each scenario behaves as its row describes")
     func scenarios() async throws {
         let success = "A success: the client decodes the value, wrapped or flat."

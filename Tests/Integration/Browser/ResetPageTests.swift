@@ -182,6 +182,14 @@ import Testing
             try await WebDriver.run { driver in
                 try await driver.browser(width: 1_280) { browser in
                     try await browser.open(link)
+                    // Any decimal digit counts, and a letter with its accents counts as one character.
+                    for (typed, level) in [("abcdefg\u{661}", "medium"), ("abc1e\u{301}\u{302}\u{303}\u{304}", "weak")] {
+                        _ = try await browser.evaluate(
+                            "const field = document.getElementById('new_password'); field.value = '\(typed)';"
+                                + "field.dispatchEvent(new Event('input'))"
+                        )
+                        #expect(try await browser.attribute("data-level", of: "#meter") == level)
+                    }
                     for (typed, level, text) in [
                         ("abcdefg", "weak", "Weak password"), ("abcdefgH1", "medium", "Medium password"),
                         ("abcdefghijkL1!", "strong", "Strong password"),
@@ -202,6 +210,31 @@ import Testing
                     try await browser.shows("The passwords match", in: "#match")
                     try await browser.press("\u{E004}\u{E004}\u{E007}")
                     try await browser.shows("Success!", in: "#notice.good h1")
+                }
+            }
+        }
+    }
+
+    @Test("The form can be submitted again after the browser goes back to it")
+    func restoredPage() async throws {
+        try await withServer { server in
+            try await server.register("ana@example.com")
+            let link = try await mailedLink(server, .english)
+            try await WebDriver.run { driver in
+                try await driver.browser { browser in
+                    try await browser.open(link)
+                    let isDisabled = try await browser.evaluate(
+                        """
+                        const form = document.getElementById("reset-form"), button = form.querySelector("button[type=submit]");
+                        form.addEventListener("submit", event => event.preventDefault());
+                        form.elements.new_password.value = form.elements.confirm_password.value = "a good new password";
+                        form.requestSubmit();
+                        const isDisabled = [button.disabled];
+                        window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+                        return [...isDisabled, button.disabled];
+                        """
+                    )
+                    #expect(isDisabled == [true, false])
                 }
             }
         }

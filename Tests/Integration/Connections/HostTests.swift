@@ -17,6 +17,21 @@ import Testing
         ("no Host for an absolute target", "GET http://x/health/live HTTP/1.1\r\n\r\n"),
     ]
 
+    @Test(
+        "The origin and the authority of an IPv6 address keep its brackets",
+        arguments: [
+            ("http://[::1]:8080/app", "[::1]:8080", "http://[::1]:8080"),
+            ("https://[2001:DB8::1]:443/", "[2001:DB8::1]:443", "https://[2001:db8::1]"),
+            ("HTTPS://Example.com", "Example.com", "https://example.com"),
+            ("http://127.0.0.1:443", "127.0.0.1:443", "http://127.0.0.1:443"),
+        ]
+    )
+    func addresses(text: String, authority: String, origin: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(url.authority == authority)
+        #expect(url.webOrigin == origin)
+    }
+
     @Test("Refuses a request without exactly one valid Host as malformed", arguments: refused.map(\.name))
     func malformed(name: String) async throws {
         let text = try #require(Self.refused.first { $0.name == name }?.text)

@@ -32,6 +32,8 @@ import Testing
             _ = try await server.resetLink(for: "ana@example.com")
             let page = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url, headers: ["Accept: text/html"])
             #expect(page.text.contains("Reset your password - Crowns"))
+            let slashed = try await RawHTTP.send("GET", "/dev/mailbox/", to: server.url, headers: ["Accept: text/html"])
+            #expect(page.text.contains("src=\"mailbox/") && !slashed.text.contains("src=\"mailbox/"))
             let json = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url, headers: ["Accept: application/json"]).json()
             let id = try #require(json["messages.0.id"]?.stringValue)
             #expect(json["messages.0.link"]?.stringValue?.hasPrefix(server.url.absoluteString + "/reset-password?token=") == true)

@@ -114,6 +114,16 @@ import Testing
         }
     }
 
+    @Test("Ignores the columns of a CSV file that have no name")
+    func unnamedColumns() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            try Data("email,first_name,, ,\nana@example.com,Ana,a,b,\n".utf8).write(to: folder.appending(path: "people.csv"))
+            let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
+            #expect(run.output == "1 added, 0 existing, 0 refused\n", "\(run.errors)")
+            #expect(try await states(in: folder) == ["ana": "active"])
+        }
+    }
+
     @Test(
         "Keeps inactive accounts inactive in any notation, and refuses unclear values",
         arguments: [
@@ -131,6 +141,24 @@ import Testing
         try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "people"))
             try await expectTwoOutOfUse(folder)
+        }
+    }
+
+    @Test("Reports the users of a Django dump whose address or password is null")
+    func nullInDump() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let text = """
+                [{"fields":{"email":"ana@example.com","password":""}},
+                {"fields":{"email":null,"password":""}},
+                {"fields":{"email":"ben@example.com","password":null}},
+                {"fields":{"email":"cleo@example.com"}},
+                {"fields":{"email":17,"password":null}}]
+                """
+            try Data(text.utf8).write(to: folder.appending(path: "people"))
+            let run = try await Binary.run(["users", "import", "people"], in: folder)
+            #expect(run.output == "1 added, 0 existing, 2 refused\n", "\(run.errors)")
+            let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            #expect(lines == ["object 2", "object 3"], "\(run.errors)")
         }
     }
 

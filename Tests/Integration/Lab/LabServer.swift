@@ -16,8 +16,10 @@ struct LabServer: Sendable {
     let clock: ManualClock
 
     /// Runs a server for the duration of a closure.
+    /// - Parameter prefix: The path of the group that contains the lab.
     static func run(
         hosts: Set<String>? = nil,
+        prefix: String = "",
         _ body: @escaping @Sendable (LabServer) async throws -> Void
     ) async throws {
         let clock = ManualClock()
@@ -28,7 +30,7 @@ struct LabServer: Sendable {
             } else {
                 try ErrorLabRoutes<ErrorLabContext>(root: root, clock: clock)
             }
-        lab.add(to: router)
+        lab.add(to: router.group(RouterPath(prefix)))
         let address = BoundAddress()
         let application = Application(
             router: router,

@@ -57,6 +57,16 @@ import Testing
         }
     }
 
+    @Test("A network limit admits a request that costs more than half of its quota")
+    func expensive() {
+        let policy = RateLimitPolicy.requests(100, per: .seconds(60), name: "ip", cost: 60, algorithm: .slidingWindow)
+        let limiter = JointRateLimiter([RateLimitRule(policy, wide: WideLimits(near: 1, far: 1))], clock: clock)
+        #expect(limiter.admit([claim(0)]).isAdmitted)
+        #expect(!limiter.admit([claim(1)]).isAdmitted)
+        clock.advance(by: .seconds(60 * 60))
+        #expect(limiter.admit([claim(1)]).isAdmitted)
+    }
+
     @Test("A refusal by a network shows the client's own policy with the exact wait")
     func refusal() {
         let limiter = limiter(1)

@@ -301,6 +301,18 @@ public struct Authentication: Sendable {
         return try await opened(account, session: session.id, refresh: refresh)
     }
 
+    /// Opens a session for an account that the caller has just created or changed.
+    ///
+    /// The failure of a busy store means that nothing was changed, so clients repeat the request. Here, the earlier change remains, and a
+    /// second request would be refused. Therefore, the method reports this failure as an unknown outcome.
+    func openAfterChange(_ account: Account, on device: ClientDevice) async throws -> Opened {
+        do {
+            return try await open(account, on: device)
+        } catch let failure as StoreFailure where failure.isBusy {
+            throw StoreFailure(isBusy: true, isOutcomeUnknown: true, message: failure.message)
+        }
+    }
+
     /// Records the use of an unverified account, so that ``AccountPurge`` doesn't remove the account as unused.
     private func noteActivity(of account: Account) async throws {
         if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }

@@ -55,7 +55,7 @@ public struct AccountSettings: Sendable {
     ///   - device: The device, for the list of sessions.
     /// - Returns: The account and the tokens of the new session. Send them to the caller, whose earlier tokens are invalid now.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD` or `SERVER_SERVICE_UNAVAILABLE`;
-    ///   ``StoreFailure``.
+    ///   ``StoreFailure``. If the store is busy after the password was stored, the outcome of the failure is unknown.
     public func changePassword(
         of caller: SignedIn,
         from current: Password,
@@ -72,7 +72,7 @@ public struct AccountSettings: Sendable {
             return record.account
         }
         audit?.note(.passwordChanged, of: account.id)
-        return try await authentication.open(changed, on: device)
+        return try await authentication.openAfterChange(changed, on: device)
     }
 
     /// Queues an email to the new address, with a link that changes the address of the account. The result does not depend on whether

@@ -89,7 +89,7 @@ public struct Registration: Sendable {
         let account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
         let notice = MailIntent(subject: .verification(email), language: language, createdAt: steady())
         try await insert(account, notice: notice)
-        return try await authentication.open(account, on: device)
+        return try await authentication.openAfterChange(account, on: device)
     }
 
     /// Creates an account. The method opens no session and queues no email.
@@ -177,7 +177,7 @@ public struct Registration: Sendable {
         password: Password,
         on device: ClientDevice = ClientDevice()
     ) async throws -> Authentication.Opened {
-        try await authentication.open(try await create(by: token, password: password), on: device)
+        try await authentication.openAfterChange(try await create(by: token, password: password), on: device)
     }
 
     /// Creates an account with the link of a blind registration, without a session. The address of the account is verified.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A reader for users in CSV (RFC 4180) with a header. The columns can be in any order, and the reader ignores unknown columns.
+/// A reader for users in CSV (RFC 4180) with a header. The columns can be in any order. The reader ignores unknown columns and
+/// columns without a name.
 enum CSVRecords {
     /// Reads the records. The function skips empty lines. If a row is invalid, the result contains an error for this row, and the function
     /// reads the next row.
@@ -11,7 +12,9 @@ enum CSVRecords {
         guard let head = rows.next(), let names = head.fields?.map({ $0.trimmingCharacters(in: .whitespaces).lowercased() }),
             names.contains("email")
         else { throw ImportFile.Unreadable(description: "The first line has no column “email”") }
-        guard Set(names).count == names.count else {
+        // Spreadsheets write columns without a name, often several of them.
+        let named = names.filter { !$0.isEmpty }
+        guard Set(named).count == named.count else {
             throw ImportFile.Unreadable(description: "The first line has a duplicate column")
         }
         var readings: [ImportFile.Reading] = []
@@ -27,7 +30,8 @@ enum CSVRecords {
                 continue
             }
             // Databases write these texts for a field without a value.
-            let values = Dictionary(uniqueKeysWithValues: zip(names, fields)).filter { !["", "NULL", #"\N"#].contains($0.value) }
+            let columns = zip(names, fields).filter { name, value in !name.isEmpty && !["", "NULL", #"\N"#].contains(value) }
+            let values = Dictionary(uniqueKeysWithValues: columns)
             readings.append(
                 .success(
                     ImportRecord(

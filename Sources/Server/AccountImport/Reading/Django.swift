@@ -15,6 +15,8 @@ enum DjangoDump {
         var password: String?
         var firstName: String?
         var isActive: ImportedFlag?
+        /// Whether the object has both an address and a password, and each of them is a text or null.
+        let isUser: Bool
 
         enum CodingKeys: String, CodingKey {
             case email, password
@@ -29,11 +31,14 @@ enum DjangoDump {
             password = try? fields.decode(String.self, forKey: .password)
             firstName = try? fields.decode(String.self, forKey: .firstName)
             isActive = try? fields.decodeIfPresent(ImportedFlag.self, forKey: .isActive)
+            isUser = [(CodingKeys.email, email), (.password, password)].allSatisfy { key, text in
+                text != nil || fields.contains(key) && (try? fields.decodeNil(forKey: key)) == true
+            }
         }
     }
 
     /// Reads the objects that have an address and a password. The name of the model doesn't matter, because many apps have their own user
-    /// model.
+    /// model. If the address or the password of a user is null, the result contains an error for this user.
     /// - Parameter text: The whole JSON text.
     /// - Throws: ``ImportFile/Unreadable`` if the text is not a dump.
     static func read(_ text: Data) throws -> [ImportFile.Reading] {
@@ -47,10 +52,14 @@ enum DjangoDump {
             )
         }
         return objects.enumerated().compactMap { index, object in
-            guard let fields = object.fields, let email = fields.email, let password = fields.password else { return nil }
+            guard let fields = object.fields, fields.isUser else { return nil }
+            let place = "object \(index + 1)"
+            guard let email = fields.email, let password = fields.password else {
+                return .failure(.init(place: place, reason: "has no text as its address or password"))
+            }
             return .success(
                 ImportRecord(
-                    place: "object \(index + 1)",
+                    place: place,
                     email: email,
                     firstName: fields.firstName,
                     passwordHash: password,

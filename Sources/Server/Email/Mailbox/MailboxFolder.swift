@@ -95,17 +95,27 @@ public struct MailboxFolder: MailDelivery, SentMailStore {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
         where name.hasSuffix(".eml") || name.hasPrefix(".") && name.hasSuffix(".tmp") {
             try Task.checkCancellation()
-            let file = directory.appending(path: name)
-            guard let data = FileManager.default.contents(atPath: file.path), Self.recipient(of: data) == address else {
-                continue
-            }
-            do {
-                try FileManager.default.removeItem(at: file)
-            } catch CocoaError.fileNoSuchFile {
-                // Another process has removed the file, or has renamed it to its final name.
-                let finished = directory.appending(path: "\(name.dropFirst().dropLast(4)).eml")
-                if name.hasSuffix(".tmp") { try? FileManager.default.removeItem(at: finished) }
-            }
+            try removeMail(in: name, to: address)
+        }
+    }
+
+    /// Removes a file of the folder if it contains an email to an address. If a delivery has meanwhile renamed the temporary file, the
+    /// method removes the email under its final name.
+    /// - Parameter name: The name of a temporary or finished file.
+    func removeMail(in name: String, to address: EmailAddress) throws {
+        let isTemporary = name.hasSuffix(".tmp")
+        let finished = "\(name.dropFirst().dropLast(4)).eml"
+        let file = directory.appending(path: name)
+        guard let data = FileManager.default.contents(atPath: file.path) else {
+            if isTemporary { try removeMail(in: finished, to: address) }
+            return
+        }
+        guard Self.recipient(of: data) == address else { return }
+        do {
+            try FileManager.default.removeItem(at: file)
+        } catch CocoaError.fileNoSuchFile {
+            // Another process has removed the file, or has renamed it to its final name.
+            if isTemporary { try? FileManager.default.removeItem(at: directory.appending(path: finished)) }
         }
     }
 

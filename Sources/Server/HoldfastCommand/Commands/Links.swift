@@ -1,3 +1,4 @@
+import AccountServer
 import AppLinks
 import ArgumentParser
 import ErrorContract
@@ -59,14 +60,14 @@ struct Links: AsyncParsableCommand {
 
         /// Downloads the file without following redirects, because Apple's servers don't follow them either. At most 1 MiB is read.
         private func retrieve() async throws -> Retrieval {
-            guard let url = URL(string: source), let host = url.host(percentEncoded: true), !host.isEmpty else {
+            guard let url = URL(string: source), let authority = url.authority, url.host?.isEmpty == false else {
                 throw ValidationError("“\(source)” is not an address")
             }
             let path = url.path(percentEncoded: true)
             let request = HTTPRequest(
                 method: .get,
                 scheme: url.scheme,
-                authority: url.port.map { "\(host):\($0)" } ?? host,
+                authority: authority,
                 path: path.isEmpty || path == "/" ? AssociationFile.path : path
             )
             do {
@@ -74,7 +75,7 @@ struct Links: AsyncParsableCommand {
                 let (response, body) = try await transport.send(request, body: nil, timeout: .seconds(20))
                 let (bytes, isTruncated) = try await body.collect(upTo: 1_024 * 1_024)
                 return Retrieval(
-                    url: "\(url.scheme ?? "https")://\(request.authority ?? host)\(request.path ?? "")",
+                    url: "\(url.scheme ?? "https")://\(authority)\(request.path ?? "")",
                     status: response.status.code,
                     contentType: response.headerFields[.contentType],
                     location: response.headerFields[.location],

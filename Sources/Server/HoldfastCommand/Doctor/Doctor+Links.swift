@@ -76,11 +76,10 @@ extension Doctor {
 
     /// Downloads a page or a file without following redirects. At most 1 MiB is read.
     private func fetch(_ path: String, of base: URL) async throws -> (Int, HTTPFields, [UInt8]) {
-        let host = base.host(percentEncoded: true) ?? ""
         let request = HTTPRequest(
             method: .get,
             scheme: base.scheme,
-            authority: base.port.map { "\(host):\($0)" } ?? host,
+            authority: base.authority ?? "",
             path: path
         )
         let transport = URLSessionTransport(followsRedirects: false)

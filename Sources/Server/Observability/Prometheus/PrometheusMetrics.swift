@@ -10,7 +10,8 @@ import Synchronization
 /// ```
 ///
 /// Names follow Prometheus' conventions: the names of counters end in `_total`, and the names of timers end in `_seconds`. The factory adds
-/// missing suffixes. Timers measure seconds. If a program uses one name for two kinds of metrics, the text contains only the first kind.
+/// missing suffixes. Timers measure seconds. If a program uses one name for two kinds of metrics, the text contains only the first kind. A
+/// timer and a recorder are different kinds.
 ///
 /// The factory limits the number of series, because labels with values from clients could otherwise use up the memory. Above the limit, the
 /// factory doesn't store a new series, and counts it in `metrics_series_dropped_total`.
@@ -33,6 +34,8 @@ public final class PrometheusMetrics: MetricsFactory {
     /// All series with one name.
     private struct Family {
         let kind: PrometheusKind
+        /// The number that recorded values are divided by: 10⁹ for timers, and 1 for all other metrics.
+        let unit: Double
         let help: String?
         /// The series, by their encoded labels.
         var series: [String: any PrometheusSeries] = [:]
@@ -87,7 +90,7 @@ public final class PrometheusMetrics: MetricsFactory {
     /// Returns the histogram of a label and dimensions. The caller records values in nanoseconds, and the text contains them in seconds.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let bounds = descriptions[label]?.buckets ?? PrometheusDescription.seconds
-        return series(.histogram, label, dimensions, suffix: "_seconds") { HistogramSeries(bounds: bounds, unit: 1e9) }
+        return series(.histogram, label, dimensions, suffix: "_seconds", unit: 1e9) { HistogramSeries(bounds: bounds, unit: 1e9) }
     }
 
     public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
@@ -131,6 +134,7 @@ public final class PrometheusMetrics: MetricsFactory {
         _ label: String,
         _ dimensions: [(String, String)],
         suffix: String = "",
+        unit: Double = 1,
         _ make: () -> Series
     ) -> Series {
         let ending = kind == .counter ? "_total" : suffix
@@ -138,11 +142,12 @@ public final class PrometheusMetrics: MetricsFactory {
         let name = base.hasSuffix(ending) ? base : base + ending
         let labels = PrometheusText.labels(dimensions)
         return state.withLock { state in
-            var family = state.families[name] ?? Family(kind: kind, help: descriptions[label]?.help)
-            if let known = family.series[labels] as? Series { return known }
+            var family = state.families[name] ?? Family(kind: kind, unit: unit, help: descriptions[label]?.help)
+            let isSameKind = family.kind == kind && family.unit == unit
+            if isSameKind, let known = family.series[labels] as? Series { return known }
             let new = make()
             // The caller can record values in the returned object, but the text doesn't contain them.
-            guard family.kind == kind, family.series[labels] == nil, state.count < mostSeries else {
+            guard isSameKind, family.series[labels] == nil, state.count < mostSeries else {
                 state.dropped += 1
                 return new
             }

@@ -59,12 +59,20 @@ public struct MailboxPage: Sendable {
     ///   - mails: The emails, in the order of the page.
     ///   - nonce: The nonce of the response's content security policy.
     ///   - language: The language of the page. The emails keep their own languages.
+    ///   - folder: The path to which the id of an email is appended, to get the address of its HTML part. It is relative to the address of
+    ///     the page, so that the page also works behind a base path. Pass an empty text if the address of the page ends with a slash.
     ///
     /// - Complexity: O(size of the emails).
-    public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {
+    public func html(
+        _ mails: [Entry],
+        nonce: String,
+        language: Language = .english,
+        folder: String = "mailbox/"
+    ) -> String {
         let rows = mails.map { mail -> TemplateValues in
             [
                 "id": mail.id,
+                "folder": folder,
                 "date": mail.date,
                 "recipient": MailboxTexts.recipient.filling("address", with: mail.recipient).runs(in: language).map(\.values),
                 "subject": mail.subject,

@@ -1,6 +1,8 @@
 (function(){
 "use strict";
-var d=document,$=function(i){return d.getElementById(i)},root=d.body.dataset.root,form=$("form");
+var d=document,$=function(i){return d.getElementById(i)},lab=d.body.dataset.root,form=$("form");
+var place=location.pathname.replace(/\/+$/,""),base=place.endsWith(lab)?place.slice(0,-lab.length):"",root=base+lab;
+d.querySelectorAll("a[href^='/']").forEach(function(a){a.setAttribute("href",base+a.getAttribute("href"))});
 var current={method:"GET",path:root+"/answer",credentials:"none",timeout:0,token:""};
 function composed(){
 var q=[];
@@ -72,7 +74,7 @@ d.querySelectorAll("[data-copy]").forEach(function(b){b.addEventListener("click"
 navigator.clipboard.writeText($(b.dataset.copy).textContent.replace(/^(GET|POST|PUT|PATCH|DELETE) /,""));
 b.textContent="Copied";setTimeout(function(){b.textContent="Copy"},1500)})});
 d.querySelectorAll(".try").forEach(function(b){b.addEventListener("click",async function(){
-var path=b.dataset.path.replace("{session}",session());
+var path=base+b.dataset.path.replace("{session}",session());
 fill(path);$("method").value=b.dataset.method;
 current={method:b.dataset.method,path:path,credentials:b.dataset.credentials,timeout:Number(b.dataset.timeout),token:await token(b.dataset.credentials)};
 $("summary").textContent=b.dataset.name+": "+b.parentNode.querySelector("p").textContent;

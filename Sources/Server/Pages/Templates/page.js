@@ -36,10 +36,11 @@ d.querySelectorAll("button.show").forEach(function(s){s.hidden=false;
 s.addEventListener("click",function(){var i=$(s.dataset.for),on=i.type==="password";
 i.type=on?"text":"password";s.textContent=on?s.dataset.hide:s.dataset.show;s.setAttribute("aria-pressed",String(on))})});
 if(!form){return}
-var a=form.elements.new_password,b=form.elements.confirm_password,t=form.dataset;
-function points(s){var n=0;
-if(Array.from(s).length>=8){n++}if(Array.from(s).length>=12){n++}
-if(/\p{Ll}/u.test(s)&&/\p{Lu}/u.test(s)){n++}if(/[0-9]/.test(s)){n++}
+var a=form.elements.new_password,b=form.elements.confirm_password,t=form.dataset,submit=form.querySelector("button[type=submit]");
+function count(s){return Array.from(window.Intl&&Intl.Segmenter?new Intl.Segmenter().segment(s):s).length}
+function points(s){var n=0,l=count(s);
+if(l>=8){n++}if(l>=12){n++}
+if(/\p{Ll}/u.test(s)&&/\p{Lu}/u.test(s)){n++}if(/\p{Nd}/u.test(s)){n++}
 if(/[!@#$%^&*()_+\-=\[\]{}|;:,.<>?]/.test(s)){n++}return n}
 function look(){var n=points(a.value),l=a.value?(n<2?"weak":n<4?"medium":"strong"):"";
 $("meter").dataset.level=l;$("strength").textContent=l?t[l]:"";
@@ -53,7 +54,8 @@ a.addEventListener("input",look);b.addEventListener("input",look);
 form.noValidate=true;
 form.addEventListener("submit",function(e){
 a.removeAttribute("aria-invalid");b.removeAttribute("aria-invalid");
-var f=!a.value?[a,t.empty]:!b.value?[b,t.empty]:Array.from(a.value).length<Number(t.minimum)?[a,t.short]:a.value!==b.value?[b,t.differ]:null;
+var f=!a.value?[a,t.empty]:!b.value?[b,t.empty]:count(a.value)<Number(t.minimum)?[a,t.short]:a.value!==b.value?[b,t.differ]:null;
 if(f){e.preventDefault();say(f[0],f[1]);return}
-form.querySelector("button[type=submit]").disabled=true});
+submit.disabled=true});
+window.addEventListener("pageshow",function(){submit.disabled=false});
 })();

@@ -23,8 +23,11 @@ final class DriverLoop {
     private let shared: DriverStatus
     private let logger: Logger
     private let metrics: PostgresMetrics
-    /// The thread that resolves names. Cancellations have another thread, because a cancellation can hang as long as its server hangs.
-    private let resolver = BlockingWork("holdfast.postgres.names", limit: 64)
+    /// The threads that resolve names, one for each host, because a lookup that hangs must not delay the other hosts. Cancellations have
+    /// another thread, because a cancellation can hang as long as its server hangs.
+    private let resolvers: [BlockingWork]
+    /// Returns the addresses of a name. Blocks the thread.
+    private let resolve: @Sendable (String) -> [String]
     /// The thread that sends cancellations.
     private let canceler = BlockingWork("holdfast.postgres.cancel", limit: 64)
 
@@ -56,10 +59,13 @@ final class DriverLoop {
         clock: MonotonicClock,
         shared: DriverStatus,
         logger: Logger,
-        metrics: PostgresMetrics
+        metrics: PostgresMetrics,
+        resolve: @escaping @Sendable (String) -> [String] = { HostAddresses.resolve($0) }
     ) {
         (self.settings, self.mailbox, self.clock, self.shared) = (settings, mailbox, clock, shared)
         (self.logger, self.metrics) = (logger, metrics)
+        resolvers = settings.hosts.map { _ in BlockingWork("holdfast.postgres.names", limit: 64) }
+        self.resolve = resolve
         let limits = ConnectionPool.Limits(
             minimum: settings.minimum,
             maximum: settings.maximum,
@@ -258,8 +264,8 @@ extension DriverLoop {
         connection.stage = .resolving
         connection.deadline = connectDeadline(connection)
         let (id, index, mailbox) = (connection.id, connection.host, mailbox)
-        let isSubmitted = resolver.submit {
-            _ = mailbox.post(.resolved(id, host: index, addresses: HostAddresses.resolve(host.name)))
+        let isSubmitted = resolvers[index].submit { [resolve] in
+            _ = mailbox.post(.resolved(id, host: index, addresses: resolve(host.name)))
         }
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }
