@@ -26,8 +26,9 @@ import Tracing
 /// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
 /// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The maximum size of a body after decompression, in bytes: 64 MiB. Reading a larger body fails, so that a small compressed body can't
-    /// exhaust the memory. Streamed responses are not compressed and have no such limit.
+    /// The maximum size of a body after decompression, in bytes: 64 MiB. Reading a larger body fails with the code
+    /// `TransportError.Code.tooLarge`, so that a small compressed body can't exhaust the memory. Streamed responses are not compressed and
+    /// have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     /// The engine. Bodies that are being read also retain it.
     private let engine: Engine
