@@ -39,7 +39,7 @@ public final class HeldConnections {
         sending request: String = ""
     ) throws {
         for _ in 0..<count {
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             guard socket >= 0 else { throw AttackedServer.Failure(description: "no socket: \(errno)") }
             sockets.append(socket)
             var patience = timeval(tv_sec: 2, tv_usec: 0)

@@ -111,6 +111,8 @@ package final class TCPProxy: Sendable {
     private func acceptAll() {
         while true {
             let client = accept(listener, nil, nil)
+            // Otherwise, a child process could keep a connection open that the proxy has closed.
+            if client >= 0 { _ = fcntl(client, F_SETFD, FD_CLOEXEC) }
             let (target, isRefusing, isStopped) = state.withLock { ($0.target, $0.isRefusing, $0.isStopped) }
             guard !isStopped else {
                 if client >= 0 { close(client) }
@@ -197,8 +199,9 @@ package final class TCPProxy: Sendable {
     private static func makeSocket() -> Int32 {
         #if canImport(Darwin)
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #else
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #endif
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))

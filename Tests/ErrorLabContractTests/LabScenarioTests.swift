@@ -51,6 +51,20 @@ import Testing
         #expect(try JSONDecoder().decode(LabListing.self, from: data) == listing)
     }
 
+    @Test("A list of a newer server omits only the scenarios that can't be read")
+    func newerServer() throws {
+        let expected = [LabExpectation.success()]
+        let known = LabScenario("known", .limits, "Waits.", advice: "Wait.", path: "/a", credentials: .valid, expected: expected)
+        let newer = LabScenario("newer", .limits, "Waits.", advice: "Wait.", path: "/b", credentials: .revoked, expected: expected)
+        func decoded(_ scenarios: [LabScenario]) throws -> LabListing {
+            let json = String(decoding: try JSONEncoder().encode(LabListing(scenarios: scenarios)), as: UTF8.self)
+            return try JSONDecoder().decode(LabListing.self, from: Data(json.replacing("\"revoked\"", with: "\"passkey\"").utf8))
+        }
+        #expect(try decoded([newer, known]).scenarios == [known])
+        #expect(try decoded([]).scenarios.isEmpty)
+        #expect(throws: DecodingError.self) { try decoded([newer]) }
+    }
+
     @Test("Describes differences from the expected behavior in words")
     func differences() {
         let promise = LabExpectation.failure(

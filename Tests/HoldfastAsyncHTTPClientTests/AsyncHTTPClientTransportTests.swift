@@ -56,4 +56,28 @@ import Testing
         #expect(server.received.count == 3)
         await server.close()
     }
+
+    @Test("A client over it does not retry a GET whose unpacked body exceeds the limit")
+    func tooLarge() async throws {
+        // The start of 70 MiB of zeros in gzip. Further zeros continue the compressed data.
+        let start: [UInt8] = [
+            0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0x02, 0x03, 0xEC, 0xC1, 0x01, 0x01, 0, 0, 0, 0x80, 0x90, 0xFE, 0xAF, 0xEE, 0x08, 0x0A,
+        ]
+        let packed = start + [UInt8](repeating: 0, count: 71_000)
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+        let server = try LoopbackServer([.bytes(Array(head.utf8) + packed)])
+        let url = try #require(URL(string: server.origin))
+        var client = APIClient(
+            baseURL: url,
+            transport: .asyncHTTPClient(),
+            timeout: .seconds(600),
+            environment: ClientEnvironment(chance: { 0 })
+        )
+        (client.attemptTimeout, client.maximumBodySize) = (.seconds(600), 128 * 1_024 * 1_024)
+        await #expect { try await client.send(.get, "/a") } throws: { error in
+            let error = error as? APIError
+            return error?.kind == .decoding && error?.status == 200 && error?.attempts == 1
+        }
+        await server.close()
+    }
 }

@@ -153,6 +153,21 @@ import Testing
         #expect(bench.model.waiting.map(\.state) == [.waitingForPredecessor])
     }
 
+    @Test("Shows that a request waits for a failed one that is beyond the limit of the list")
+    func stoppedLaneBeyondLimit() async throws {
+        let refusal = ScriptedTransport.Step.refusal(.resourceNotFound, status: 404)
+        let bench = try await ScreenBench([refusal, refusal], limit: 1) {
+            $0.lanePolicies = ["steps": .stopsOnFailure, "parts": .stopsOnFailure]
+        }
+        try await bench.enqueue("first", lane: "steps")
+        try await bench.enqueue("second", lane: "parts")
+        try await bench.enqueue("third", lane: "parts")
+        await bench.drain()
+        #expect(bench.model.failed.map(\.title) == ["first"] && bench.model.hiddenCount == 1)
+        #expect(bench.model.waiting.map(\.title) == ["third"])
+        #expect(bench.model.waiting.map(\.state) == [.waitingForPredecessor])
+    }
+
     @Test("Shows only a signed-out account's request count, and leaves sign-in to the app")
     func signedOut() async throws {
         let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404)])

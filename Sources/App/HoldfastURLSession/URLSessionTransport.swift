@@ -274,7 +274,15 @@ public final class URLSessionTransport: HTTPTransport {
                 defer { pipe.close() }
                 do {
                     let response = try await response(to: task, on: lane)
-                    if response.0.status.kind == .successful { await pipe.ended() }
+                    if response.0.status.kind == .successful {
+                        // The caller has the head, so a cancellation no longer reaches the task through the wait for the head.
+                        await withTaskCancellationHandler {
+                            await pipe.ended()
+                        } onCancel: {
+                            pipe.close()
+                            lane.exchanges.cancel(task)
+                        }
+                    }
                     group.cancelAll()
                     pipe.close()
                     // Throws if the body of the request could not be read.

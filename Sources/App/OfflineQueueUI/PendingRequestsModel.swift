@@ -261,8 +261,7 @@ extension PendingRequestsModel {
     /// no longer in the lists.
     private func show(_ snapshot: QueueSnapshot) {
         let wasEmpty = waiting.isEmpty && failed.isEmpty
-        let stopped = Set(snapshot.deadLetters.filter { queue.options.lanePolicies[$0.lane] == .stopsOnFailure }.map(Line.init))
-        waiting = snapshot.pending.map { row(for: $0, isStopped: stopped.contains(Line($0))) }
+        waiting = snapshot.pending.map { row(for: $0, isStopped: snapshot.stopped.contains($0.id)) }
         failed = snapshot.deadLetters.map { row(for: $0, isStopped: false) }
         hiddenCount = max(0, snapshot.total - waiting.count - failed.count)
         notices = notices(of: snapshot)
@@ -404,12 +403,4 @@ extension PendingRequestsModel {
     private func announce(_ text: LocalizedText) {
         announcement = ScreenAnnouncement(id: (announcement?.id ?? 0) + 1, text: self.text(text))
     }
-}
-
-/// Identifies a lane of an account. Two accounts may have lanes with the same name. These lanes are independent.
-private struct Line: Hashable {
-    let owner: QueueOwner
-    let lane: String
-
-    init(_ request: QueuedRequest) { (owner, lane) = (request.owner, request.lane) }
 }

@@ -26,8 +26,9 @@ import Tracing
 /// let api = APIClient(baseURL: url, transport: .asyncHTTPClient(), middleware: ClientPipeline.standard())
 /// ```
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The maximum size of a body after decompression, in bytes: 64 MiB. Reading a larger body fails, so that a small compressed body can't
-    /// exhaust the memory. Streamed responses are not compressed and have no such limit.
+    /// The maximum size of a body after decompression, in bytes: 64 MiB. Reading a larger body fails with the code
+    /// `TransportError.Code.tooLarge`, so that a small compressed body can't exhaust the memory. Streamed responses are not compressed and
+    /// have no such limit.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     /// The engine. Bodies that are being read also retain it.
     private let engine: Engine
@@ -168,7 +169,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Sends a request and returns the head of its response. A child task sends a streamed body.
     ///
     /// If the head is a success, the method returns after the whole body was sent. After any other head, the method ends the sending,
-    /// because the server has refused the body.
+    /// because the server has refused the body. The end of the sending also ends the exchange, so the method first waits for the body of a
+    /// short refusal.
     private func head(
         of message: HTTPClient.Request,
         reception: Reception,
@@ -177,7 +179,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let sender = reception.sender else {
             return try await reception.head(of: message, deadline: deadline, client: engine.client)
         }
-        // After a success, wait for the end of the body. After any other head, end the sending.
+        // After a success, wait for the end of the body. After a short refusal, wait for the end of the response. After any other head, end
+        // the sending.
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await sender.run() }
             defer {
@@ -185,7 +188,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 group.cancelAll()
             }
             let head = try await reception.head(of: message, deadline: deadline, client: engine.client)
-            if (200..<300).contains(head.status.code) {
+            if (200..<300).contains(head.status.code) || reception.isReceivingRefusal {
                 await withTaskCancellationHandler {
                     await sender.ended()
                 } onCancel: {

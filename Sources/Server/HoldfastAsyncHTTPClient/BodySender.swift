@@ -23,6 +23,8 @@ final class BodySender: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
         /// Whether the body was sent or the exchange has ended.
         var hasEnded = false
+        /// Whether the engine has a chunk and doesn't accept the next one yet. The event loop changes this value.
+        var isBlocked = false
     }
 
     private let state = Mutex(State())
@@ -36,6 +38,12 @@ final class BodySender: Sendable {
     init(_ body: RequestBody, on loop: any EventLoop) {
         (self.body, self.loop) = (body, loop)
     }
+
+    /// Whether the body was sent or the exchange has ended.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+    /// Whether the engine has a chunk and doesn't accept the next one yet, because the connection is slow. Read this property on the event
+    /// loop.
+    var isBlocked: Bool { state.withLock(\.isBlocked) }
 
     /// The body in the engine's type. If the engine requests the body after ``close()``, the engine's promise fails immediately.
     var engineBody: HTTPClient.Body {
@@ -77,11 +85,21 @@ final class BodySender: Sendable {
         guard let writer else { return }
         let total = body.progress == nil ? nil : body.length
         let sent = Atomic<Int64>(0)
-        try await body.write { [body] chunk in
-            try await writer.write(.byteBuffer(ByteBuffer(bytes: chunk))).get()
+        try await body.write { [self] chunk in
+            let buffer = ByteBuffer(bytes: chunk)
+            try await loop.flatSubmit { self.write(buffer, to: writer) }.get()
             let completed = sent.add(Int64(chunk.count), ordering: .relaxed).newValue
             body.progress?(TransferProgress(completed: completed, total: total))
         }
+    }
+
+    /// Passes a chunk to the engine. Call this method on the event loop.
+    /// - Returns: A future that succeeds when the engine accepts the next chunk.
+    private func write(_ chunk: ByteBuffer, to writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
+        state.withLock { $0.isBlocked = true }
+        let accepted = writer.write(.byteBuffer(chunk))
+        accepted.whenComplete { _ in self.state.withLock { $0.isBlocked = false } }
+        return accepted
     }
 
     /// Ends the exchange, and drops unsent bytes.

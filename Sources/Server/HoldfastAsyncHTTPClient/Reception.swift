@@ -35,6 +35,9 @@ final class Reception: HTTPClientResponseDelegate {
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
         var stored = 0
+        /// The number of bytes that are missing in a short refusal, which arrived before the whole body of the request was sent; `nil` for
+        /// any other response.
+        var missing: Int?
         /// The promise for which the paused engine waits, until the number of stored bytes falls below the limit or the exchange ends.
         var taken: EventLoopPromise<Void>?
         /// The end of the exchange.
@@ -51,6 +54,8 @@ final class Reception: HTTPClientResponseDelegate {
         var check: Scheduled<Void>?
         /// Whether a streamed exchange has taken too long. The engine then reports a cancellation, and this type reports a timeout instead.
         var isExpired = false
+        /// Whether the response is a short refusal, and all its bytes have arrived.
+        var isRefusal: Bool { missing.map { $0 <= 0 } ?? false }
     }
 
     /// The time limits of a streamed exchange. The engine can't enforce these limits, because its own deadline includes the body.
@@ -153,6 +158,10 @@ final class Reception: HTTPClientResponseDelegate {
         if limits != nil { state.withLock { $0.hasReader = true } }
     }
 
+    /// Whether a short refusal is incomplete, and the request's body was not sent completely. The sender ends after the last byte of the
+    /// refusal, because its end also ends the exchange.
+    var isReceivingRefusal: Bool { state.withLock { $0.end == nil && ($0.missing ?? 0) > 0 } }
+
     /// Records that the engine has sent bytes of the request, for the idle timeout.
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
@@ -169,15 +178,28 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Stores the head. The event loop resumes the caller that waits for the head after it has processed all bytes that arrived with the
     /// head.
+    ///
+    /// If the engine completed the exchange while the sender is blocked, the sender would wait forever. A blocked sender must therefore end
+    /// before the exchange. If the response is a short refusal, the sender ends after its last byte. After any other head of a refusal, a
+    /// blocked sender ends now. This also ends the exchange, so the body of the response is lost.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        let refused = head.status.code >= 300 && sender?.hasEnded == false ? sender : nil
+        let missing = refused == nil ? nil : head.lengthOfShortRefusal
+        let blocked = (missing ?? 0) == 0 && refused?.isBlocked == true ? refused : nil
+        let ended = blocked.map { _ in task.eventLoop.makePromise(of: Void.self) }
         state.withLock { state in
             state.head = head
+            state.missing = missing
             guard limits != nil else { return }
             state.lastActivity = .now()
             if (200..<300).contains(head.status.code) { state.headDeadline = nil }
         }
-        task.eventLoop.execute { self.resumeHeadReader() }
-        return task.eventLoop.makeSucceededVoidFuture()
+        task.eventLoop.execute {
+            blocked?.close()
+            self.resumeHeadReader()
+            ended?.succeed()
+        }
+        return ended?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
     }
 
     /// Resumes the caller that waits for the head.
@@ -189,17 +211,28 @@ final class Reception: HTTPClientResponseDelegate {
     /// Passes a chunk to the waiting reader, or stores it. After the end of the exchange, the method drops chunks.
     /// - Returns: A future that succeeds when the engine should continue reading.
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
+        let (reader, taken, isRefusal) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?, Bool) in
             if limits != nil { state.lastActivity = .now() }
-            if let reader = state.chunkReader.take() { return (reader, nil) }
-            guard state.end == nil else { return (nil, nil) }
+            state.missing = state.missing.map { $0 - buffer.readableBytes }
+            let isRefusal = state.isRefusal
+            if let reader = state.chunkReader.take() { return (reader, nil, isRefusal) }
+            guard state.end == nil else { return (nil, nil, false) }
             state.chunks.append(buffer)
             state.stored += buffer.readableBytes
-            if state.stored >= Self.mostStored { state.taken = task.eventLoop.makePromise() }
-            return (nil, state.taken)
+            if state.stored >= Self.mostStored || isRefusal { state.taken = task.eventLoop.makePromise() }
+            return (nil, state.taken, isRefusal)
         }
+        // The engine must not complete the exchange before the sender has ended.
+        if isRefusal { task.eventLoop.execute { self.endRefusal() } }
         reader?.resume(returning: buffer)
         return taken?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    /// Ends the sender after the last byte of a refusal, which ends the exchange. If the whole body of the request was sent meanwhile, the
+    /// engine completes the exchange itself.
+    private func endRefusal() {
+        sender?.close()
+        state.withLock { $0.taken.take() }?.succeed()
     }
 
     /// Does nothing, because the task's future reports the end of the exchange.
@@ -210,6 +243,8 @@ final class Reception: HTTPClientResponseDelegate {
         var result = outcome
         let waiting = state.withLock { state -> Waiting? in
             guard state.end == nil else { return nil }
+            // The end of the sender ended the exchange.
+            if state.isRefusal { result = .success(()) }
             // The engine reports the expiry as a cancellation.
             if state.isExpired, case .failure = result { result = .failure(HTTPClientError.deadlineExceeded) }
             state.end = result
@@ -293,6 +328,17 @@ final class BodyReader: Sendable {
         } catch {
             throw TransportError(asyncHTTPClient: error, isReceiving: true)
         }
+    }
+}
+
+extension HTTPResponseHead {
+    /// The length of the body of an error response whose bytes the transport stores without a pause; `nil` for any other response, and if
+    /// the head doesn't contain the length of the body after decompression.
+    fileprivate var lengthOfShortRefusal: Int? {
+        guard status.code >= 400, !headers.contains(name: "Transfer-Encoding"), !headers.contains(name: "Content-Encoding"),
+            let length = headers.first(name: "Content-Length").flatMap({ Int($0) }), (0..<Reception.mostStored).contains(length)
+        else { return nil }
+        return length
     }
 }
 

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 import ResilientHTTP
@@ -14,6 +15,7 @@ extension TransportError {
     /// | invalid certificate | `untrusted` |
     /// | no response in time | `timeout` |
     /// | connection closed during the exchange | `connectionLost` |
+    /// | body above the limit after decompression | `tooLarge` |
     /// | canceled task | `cancelled` |
     /// | invalid address | `invalidRequest` |
     ///
@@ -45,6 +47,7 @@ extension TransportError {
         case let error as IOError: error.errnoCode == ECONNREFUSED ? (.unreachable, false) : (.connectionLost, true)
         case let error as NIOSSLError: meaning(of: error)
         case is NIOSSLExtraError: (.untrusted, false)
+        case let error as NIOHTTPDecompression.DecompressionError where error == .limit: (.tooLarge, true)
         case is Reception.NoHead: (.connectionLost, true)
         case is CancellationError: (.cancelled, true)
         default: nil

@@ -169,9 +169,33 @@ public struct LabListing: Codable, Hashable, Sendable {
     /// The scenarios.
     public var scenarios: [LabScenario]
 
+    private enum CodingKeys: String, CodingKey {
+        case scenarios
+    }
+
+    /// A scenario; `nil` if this version can't read it.
+    private struct Item: Decodable {
+        let scenario: LabScenario?
+
+        init(from decoder: any Decoder) {
+            scenario = try? LabScenario(from: decoder)
+        }
+    }
+
     /// Creates a list.
     public init(scenarios: [LabScenario]) {
         self.scenarios = scenarios
+    }
+
+    /// Decodes a list. The list omits the scenarios of a newer server that this version can't read, such as a scenario with an unknown kind
+    /// of credentials.
+    /// - Throws: `DecodingError` if the list is not empty, but no scenario can be read.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let items = try container.decode([Item].self, forKey: .scenarios)
+        scenarios = items.compactMap(\.scenario)
+        guard scenarios.isEmpty, !items.isEmpty else { return }
+        throw DecodingError.dataCorruptedError(forKey: .scenarios, in: container, debugDescription: "no scenario can be read")
     }
 }
 

@@ -139,6 +139,17 @@ struct AccountCallTests {
         #expect(await failure { _ = try await fixture.client.me() }?.code == .authTokenMissing)
     }
 
+    @Test(
+        "A deletion by another backend ends the session on the device",
+        arguments: [#"{"message":"Deleted"}"#, #"{"message":"Deleted","purge_at":"soon"}"#]
+    )
+    func deleteAccountElsewhere(body: String) async throws {
+        let fixture = try Fixture(.response(status: 200, body: body), credentials: try Samples.credentials(1))
+        let response = try await fixture.client.deleteAccount(password: try Password("old"))
+        #expect(response.success && response.message == "Deleted" && response.purgeAt == nil)
+        #expect(await fixture.store.load() == nil)
+    }
+
     @Test("The list of sessions contains devices and times")
     func sessions() async throws {
         let body = """

@@ -16,7 +16,7 @@ struct RawConnection: Sendable {
 
     /// Connects and sends a GET.
     init(get target: String, from url: URL, host: String? = nil, headers: [String] = []) throws {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw RawHTTP.Failure(description: "no socket") }
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

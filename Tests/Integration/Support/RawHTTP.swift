@@ -121,7 +121,7 @@ enum RawHTTP {
 
     /// Returns a socket that is connected to a port of the loopback. The caller closes it.
     static func connected(to port: UInt16) throws -> Int32 {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw Failure(description: "no socket") }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

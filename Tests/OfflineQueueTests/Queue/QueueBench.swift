@@ -176,6 +176,7 @@ final class QueueBench: Sendable {
         // The clock must not run faster than a busy machine runs tasks: calls would time out.
         var rounds = 0
         while !ended.withLock(\.self) {
+            if Task.isCancelled { drain.cancel() }
             for _ in 0..<50 where !ended.withLock(\.self) { await Task.yield() }
             rounds += 1
             if rounds > 4, !ended.withLock(\.self) {

@@ -248,6 +248,7 @@ private struct QueueHistory {
             ended.withLock { $0 = true }
         }
         while !ended.withLock(\.self) {
+            try Task.checkCancellation()
             clocks.advance(by: .seconds(1))
             for _ in 0..<20 { await Task.yield() }
         }

@@ -43,7 +43,7 @@ import Testing
         // Another process has the lock of the journal while the response arrives.
         let lock = try MemoryFiles(bench.disk).open("/queue/lock", creating: true)
         bench.network.decide { _, _ in
-            while (try? lock.lock()) != true { await Task.yield() }
+            while (try? lock.lock()) != true, !Task.isCancelled { await Task.yield() }
             return .delivered
         }
         let returned = Mutex(false)

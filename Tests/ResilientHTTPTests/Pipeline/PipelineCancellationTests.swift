@@ -84,6 +84,7 @@ import Timekeeping
     /// Waits until a refresh that outlives its callers has ended, and checks that nothing is left.
     private func quiet() async throws {
         while !session.isIdle {
+            try Task.checkCancellation()
             clock.advance(by: .seconds(1))
             await Task.yield()
         }

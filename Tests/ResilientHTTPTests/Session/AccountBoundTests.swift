@@ -63,6 +63,19 @@ import Timekeeping
         #expect(try await session.identity == nil)
     }
 
+    @Test("A refresh that finds the sign-in of another process notifies the observers")
+    func signInElsewhere() async throws {
+        let store = MemoryCredentialStore()
+        let session = Session(store: store, refresh: { _ in .number(2) })
+        #expect(try await session.identity == nil)
+        let changes = Counter()
+        session.onChange(of: changes) { changes, _ in changes.increment() }
+        await store.save(Self.credentials("A"))
+        try await session.refreshNow()
+        #expect(try await session.identity == "A")
+        #expect(changes.value == 1)
+    }
+
     @Test("There is no identity without a user, or if the credentials name no account")
     func noIdentity() async throws {
         #expect(try await session(nil).identity == nil)

@@ -26,7 +26,7 @@ import Timekeeping
             isOver.increment()
             return report
         }()
-        while isOver.value == 0 {
+        while isOver.value == 0, !Task.isCancelled {
             for _ in 0..<500 { await Task.yield() }
             clock.advance(by: .milliseconds(10))
         }
@@ -145,7 +145,7 @@ import Timekeeping
             defer { isOver.increment() }
             try await session.refreshNow(timeout: .seconds(30))
         }()
-        while isOver.value == 0 {
+        while isOver.value == 0, !Task.isCancelled {
             for _ in 0..<10 { await Task.yield() }
             clock.advance(by: .milliseconds(20))
         }

@@ -140,7 +140,7 @@ private struct History {
         await advancing {
             for call in calls { await call.value }
             // A refresh whose last caller has left continues. A process that joined it would not compare its session with the store.
-            while !processes.allSatisfy(\.session.isIdle) { await Task.yield() }
+            while !processes.allSatisfy(\.session.isIdle), !Task.isCancelled { await Task.yield() }
         }
         // A session that was refreshed many times recently may be refreshed again after this time.
         clock.advance(by: SessionState.renewalWindow)
@@ -154,10 +154,12 @@ private struct History {
             await body()
             ended.increment()
         }
-        while ended.value == 0 {
+        while ended.value == 0, !Task.isCancelled {
             clock.advance(by: .milliseconds(50))
             for _ in 0..<10 { await Task.yield() }
         }
+        // Without the clock, the calls might never end.
+        guard !Task.isCancelled else { return task.cancel() }
         await task.value
     }
 }

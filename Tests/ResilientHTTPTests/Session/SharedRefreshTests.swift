@@ -62,8 +62,8 @@ import Timekeeping
         }
         let failures = await call(client, times: 10_000) {
             // Waits for all the others first: their calls end with the new token.
-            while server.sent(with: "at2") < 1 || server.heldBack == 0 { await Task.yield() }
-            while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1 { await Task.yield() }
+            while server.sent(with: "at2") < 1 || server.heldBack == 0, !Task.isCancelled { await Task.yield() }
+            while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1, !Task.isCancelled { await Task.yield() }
             for _ in 0..<1_000 { await Task.yield() }
             server.release()
         }
@@ -111,7 +111,7 @@ import Timekeeping
         }
         let failures = await call(client) { [clock, calls, ended] in
             while server.sent(with: "at1") < calls, !Task.isCancelled { await Task.yield() }
-            while ended.value < calls {
+            while ended.value < calls, !Task.isCancelled {
                 clock.advance(by: .milliseconds(100))
                 for _ in 0..<100 { await Task.yield() }
             }
@@ -176,10 +176,10 @@ import Timekeeping
         )
         let crowd = (0..<10_000).map { _ in Task { await failure { _ = try await client.send(.get, "/a") } } }
         // All calls have been refused: some responses are delayed, and the other calls wait for the refresh.
-        while server.heldBack + session.waiting < crowd.count { await Task.yield() }
+        while server.heldBack + session.waiting < crowd.count, !Task.isCancelled { await Task.yield() }
         for (number, call) in crowd.enumerated() where number.isMultiple(of: 3) { call.cancel() }
         server.release()
-        while session.waiting > crowd.count * 2 / 3 { await Task.yield() }
+        while session.waiting > crowd.count * 2 / 3, !Task.isCancelled { await Task.yield() }
         response.yield()
         for (number, call) in crowd.enumerated() {
             let kind = await call.value?.kind

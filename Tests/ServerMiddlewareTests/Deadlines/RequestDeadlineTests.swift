@@ -47,7 +47,7 @@ import Testing
         #expect(response[header: "X-Error-Code"] == "SERVER_TIMEOUT")
         #expect(response.headers[.connection] == "close")
         #expect(response.headers[.retryAfter] == nil)
-        while !wasCancelled.withLock({ $0 }) { await Task.yield() }
+        while !wasCancelled.withLock({ $0 }), !Task.isCancelled { await Task.yield() }
     }
 
     @Test("Does not wait for a route that ignores its cancellation")
@@ -112,7 +112,7 @@ import Testing
             clock.advance(by: .seconds(1))
             // The last ones are odd; deadlines end at 2, 4, … seconds.
             let expected = 100 * (second / 2)
-            while fired.withLock(\.count) < expected { await Task.yield() }
+            while fired.withLock(\.count) < expected, !Task.isCancelled { await Task.yield() }
             #expect(fired.withLock(\.count) == expected)
         }
         #expect(deadlines.count == 0)
@@ -127,10 +127,10 @@ import Testing
         _ = deadlines.add(after: .seconds(30)) { fired.withLock { $0.append("late") } }
         await clock.waitForSleepers()
         _ = deadlines.add(after: .seconds(1)) { fired.withLock { $0.append("early") } }
-        while clock.sleeperCount != 1 { await Task.yield() }
+        while clock.sleeperCount != 1, !Task.isCancelled { await Task.yield() }
         await clock.waitForSleepers()
         for expected in [["early"], ["early", "late"]] {
-            while fired.withLock(\.count) < expected.count {
+            while fired.withLock(\.count) < expected.count, !Task.isCancelled {
                 clock.advance(by: .seconds(1))
                 await Task.yield()
             }

@@ -8,6 +8,8 @@ package struct QueueSnapshot: Sendable {
     package var pending: [QueuedRequest]
     /// The first dead letters, the oldest first.
     package var deadLetters: [QueuedRequest]
+    /// The requests in ``pending`` whose lane has stopped at a dead letter. The dead letter may be beyond the limit of ``deadLetters``.
+    package var stopped: Set<QueuedRequestID>
     /// The number of requests and dead letters that the user may see.
     package var total: Int
     /// The numbers of requests and dead letters that belong to other accounts or servers, grouped by the reason why the queue doesn't send
@@ -26,7 +28,7 @@ extension OfflineQueue {
         let owners =
             [QueueOwner(server: server, account: nil)] + (account.map { [QueueOwner(server: server, account: $0)] } ?? [])
         let (snapshot, pending, buried) = try await change { ledger, _ throws(QueueError) in
-            var snapshot = QueueSnapshot(account: account, pending: [], deadLetters: [], total: 0, others: [:])
+            var snapshot = QueueSnapshot(account: account, pending: [], deadLetters: [], stopped: [], total: 0, others: [:])
             for owner in ledger.owners where owner.count > 0 {
                 if owners.contains(owner.owner) {
                     snapshot.total += owner.count
@@ -38,6 +40,10 @@ extension OfflineQueue {
             }
             let isOwn = ledger.owners.map { owners.contains($0.owner) }
             let pending = ledger.lanes.filter { isOwn[$0.owner] }.flatMap { $0.line.all.prefix(limit) }.sorted().prefix(limit)
+            for id in pending {
+                guard let lane = ledger.records[id].map({ ledger.lanes[Int($0.lane)] }), lane.buried > 0 else { continue }
+                if options.lanePolicies[lane.name] == .stopsOnFailure { snapshot.stopped.insert(id) }
+            }
             let buried = ledger.buried.keys.filter { id in
                 ledger.records[id].map { isOwn[ledger.lanes[Int($0.lane)].owner] } ?? false
             }

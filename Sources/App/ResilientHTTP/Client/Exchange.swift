@@ -109,6 +109,8 @@ struct Exchange: Sendable {
                     if isSuccess, collected.isTruncated { throw unreadable(response, nil, context: context) }
                     bytes = collected.bytes
                 }
+            } catch let error as TransportError where isSuccess && error.code == .tooLarge {
+                throw unreadable(response, error, context: context)
             } catch  where !isSuccess && !Task.isCancelled {
                 // The status is known. Only the error message of the server is lost.
                 bytes = []

@@ -151,16 +151,18 @@ public final class Session: Sendable {
     }
 
     /// Loads the credentials that another process has stored since the user signed out in this process. If there are any, this process uses
-    /// them.
+    /// them, and the method reports the sign-in to the observers.
     /// - Returns: Whether the store has credentials.
     private func joinOtherProcess() async throws -> Bool {
         let (generation, isStored) = state.withLock { ($0.generation, $0.isStored) }
         guard isStored, let found = try await store.load() else { return false }
-        state.withLock { state in
-            guard state.generation == generation else { return }
+        let isJoined = state.withLock { state in
+            guard state.generation == generation else { return false }
             let joined = state.replace(with: found.identified())
             state.endWrite(of: joined)
+            return true
         }
+        if isJoined { await noteChange() }
         return true
     }
 

@@ -30,6 +30,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let untrusted = Self(rawValue: "untrusted")
         /// The request could not be built, or its body could not be read.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
+        /// The body of the response is larger than the transport accepts. The client treats it like a success that can't be decoded, and
+        /// doesn't repeat the request.
+        public static let tooLarge = Self(rawValue: "tooLarge")
         /// Any other reason.
         public static let other = Self(rawValue: "other")
     }
@@ -76,6 +79,7 @@ extension APIError {
             case .timeout: .timeout
             case .cancelled: .cancelled
             case .invalidRequest: .invalidRequest
+            case .tooLarge: .decoding
             default: .network
             }
         let isUnknown = error.wasSent && !isSafeToRepeat && (kind == .network || kind == .timeout)

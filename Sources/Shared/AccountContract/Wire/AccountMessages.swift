@@ -254,6 +254,15 @@ public struct AccountDeletedResponse: Codable, Hashable, Sendable {
         self.purgeAt = purgeAt
     }
 
+    /// Decodes a response. All members are optional, because another backend may send other members. The account is deleted in any case, so
+    /// the client must end the session.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.ifReadable(.success) ?? true
+        message = container.ifReadable(.message)
+        purgeAt = container.ifReadable(.purgeAt)
+    }
+
     enum CodingKeys: String, CodingKey {
         case success, message
         case purgeAt = "purge_at"

@@ -7,12 +7,16 @@ import Foundation
 #endif
 
 extension LoopbackServer {
-    /// The constant `SOCK_STREAM` as an integer. Glibc declares it as an enumeration, and Darwin as an integer.
-    static var streamType: Int32 {
+    /// Creates a TCP socket. Child processes don't inherit the socket. Otherwise, a child could keep a connection open that the server has
+    /// closed.
+    /// - Returns: The descriptor, which the caller closes; negative on an error.
+    static func makeSocket() -> Int32 {
         #if canImport(Darwin)
-            SOCK_STREAM
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+            return descriptor
         #else
-            Int32(SOCK_STREAM.rawValue)
+            return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #endif
     }
 
@@ -164,14 +168,16 @@ extension LoopbackServer {
         return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
-    /// Waits for a connection.
+    /// Waits for a connection. Child processes don't inherit it.
     /// - Returns: Its descriptor; negative on an error, or if the listener was shut down.
     static func accept(_ listener: Int32) -> Int32 {
         #if canImport(Darwin)
-            Darwin.accept(listener, nil, nil)
+            let connection = Darwin.accept(listener, nil, nil)
         #else
-            Glibc.accept(listener, nil, nil)
+            let connection = Glibc.accept(listener, nil, nil)
         #endif
+        if connection >= 0 { _ = fcntl(connection, F_SETFD, FD_CLOEXEC) }
+        return connection
     }
 
     /// Sets `SO_LINGER` with a time of zero. When the server then closes the connection, the system resets it (TCP RST).

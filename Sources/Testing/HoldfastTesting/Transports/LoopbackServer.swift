@@ -184,7 +184,7 @@ public final class LoopbackServer: Sendable {
     /// - Throws: ``SetupFailure`` if no port or descriptor is available.
     private init(serving service: Service, storesBodies: Bool = true) throws {
         self.storesBodies = storesBodies
-        let listener = socket(AF_INET, Self.streamType, 0)
+        let listener = Self.makeSocket()
         guard listener >= 0 else { throw SetupFailure(call: "socket", number: errno) }
         state = Mutex(State(listener: listener))
         do {

@@ -1,0 +1,100 @@
+import HTTPTypes
+import HoldfastAsyncHTTPClient
+import NIOCore
+import NIOPosix
+import ResilientHTTP
+import Synchronization
+import Testing
+
+/// Uploads to a server that refuses the request and reads no further bytes.
+@Suite(.timeLimit(.minutes(10))) struct EarlyRefusalTests {
+    private static let long = Duration.seconds(600)
+    private static let head = "HTTP/1.1 413 X\r\nContent-Length: 7\r\n\r\n"
+    private static let chunked = "HTTP/1.1 413 X\r\nTransfer-Encoding: chunked\r\n\r\n7\r\ntoo big\r\n0\r\n\r\n"
+
+    /// Sends an endless body.
+    private func upload(to server: RefusingServer) async throws -> (HTTPResponse, ResponseBody) {
+        let endless = RequestBody(
+            .stream(length: nil) { write in while true { try await write([UInt8](repeating: 1, count: 65_536)) } },
+            contentType: "a/b"
+        )
+        let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/a")
+        return try await AsyncHTTPClientTransport().stream(request, body: endless, timeout: Self.long, idleTimeout: Self.long)
+    }
+
+    @Test("Reads the body of an early refusal", arguments: [[head, "too ", "big"], [head + "too big"]])
+    func body(parts: [String]) async throws {
+        let server = try await RefusingServer(parts)
+        let (response, body) = try await upload(to: server)
+        #expect(response.status.code == 413)
+        #expect(try await body.collect(upTo: 100).bytes == Array("too big".utf8))
+        try await server.close()
+    }
+
+    @Test("Returns the status of an early refusal without a length")
+    func unknownLength() async throws {
+        let server = try await RefusingServer([Self.chunked])
+        #expect(try await upload(to: server).0.status.code == 413)
+        try await server.close()
+    }
+}
+
+/// A server that stops reading after the first bytes of a request. It then sends its response in parts, so that the client can send no
+/// further bytes before the response arrives.
+private final class RefusingServer: Sendable {
+    let port: Int
+    private let channel: any Channel
+    private let connections: Connections
+
+    private final class Connections: Sendable {
+        let open = Mutex<[any Channel]>([])
+    }
+
+    private final class Refusal: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let parts: [String]
+        private var hasBegun = false
+
+        init(_ parts: [String]) {
+            self.parts = parts
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard !hasBegun else { return }
+            hasBegun = true
+            let channel = context.channel
+            _ = channel.setOption(ChannelOptions.autoRead, value: false)
+            for (number, part) in parts.enumerated() {
+                _ = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(number + 1) * 100)) {
+                    channel.writeAndFlush(ByteBuffer(string: part), promise: nil)
+                }
+            }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            context.close(promise: nil)
+        }
+    }
+
+    /// Starts the server.
+    /// - Parameter parts: The parts of the response to each connection.
+    init(_ parts: [String]) async throws {
+        let connections = Connections()
+        self.connections = connections
+        channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                connections.open.withLock { $0.append(channel) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(Refusal(parts))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        port = channel.localAddress?.port ?? 0
+    }
+
+    func close() async throws {
+        for connection in connections.open.withLock(\.self) { try? await connection.close() }
+        try await channel.close()
+    }
+}
