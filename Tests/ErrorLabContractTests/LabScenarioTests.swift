@@ -55,7 +55,15 @@ import Testing
     func newerServer() throws {
         let expected = [LabExpectation.success()]
         let known = LabScenario("known", .limits, "Waits.", advice: "Wait.", path: "/a", credentials: .valid, expected: expected)
-        let newer = LabScenario("newer", .limits, "Waits.", advice: "Wait.", path: "/b", credentials: .revoked, expected: expected)
+        let newer = LabScenario(
+            "newer",
+            .limits,
+            "Waits.",
+            advice: "Wait.",
+            path: "/b",
+            credentials: .revoked,
+            expected: expected
+        )
         func decoded(_ scenarios: [LabScenario]) throws -> LabListing {
             let json = String(decoding: try JSONEncoder().encode(LabListing(scenarios: scenarios)), as: UTF8.self)
             return try JSONDecoder().decode(LabListing.self, from: Data(json.replacing("\"revoked\"", with: "\"passkey\"").utf8))

@@ -61,7 +61,8 @@ import Testing
     func tooLarge() async throws {
         // The start of 70 MiB of zeros in gzip. Further zeros continue the compressed data.
         let start: [UInt8] = [
-            0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0x02, 0x03, 0xEC, 0xC1, 0x01, 0x01, 0, 0, 0, 0x80, 0x90, 0xFE, 0xAF, 0xEE, 0x08, 0x0A,
+            0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0x02, 0x03, 0xEC, 0xC1, 0x01, 0x01, 0, 0, 0, 0x80, 0x90, 0xFE, 0xAF, 0xEE, 0x08,
+            0x0A,
         ]
         let packed = start + [UInt8](repeating: 0, count: 71_000)
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"

@@ -87,7 +87,8 @@ import Testing
         #expect(refused?.isOutcomeUnknown == false)
         isBusy.withLock { $0 = false }
         for (email, password) in [
-            ("ana@example.com", "a better password"), ("ben@example.com", "old password"), ("cleo@example.com", "a good password"),
+            ("ana@example.com", "a better password"), ("ben@example.com", "old password"),
+            ("cleo@example.com", "a good password"),
         ] {
             _ = try await services.signIn(email, password)
         }

@@ -151,7 +151,9 @@ import Testing
     @Test("Removes an email whose file was renamed after the folder was listed")
     func renamedDuringRemoval() async throws {
         try await withMailbox { mailbox, _ in
-            for recipient in ["ana@example.com", "ben@example.com"] { try await mailbox.deliver(try .sample(recipient: recipient)) }
+            for recipient in ["ana@example.com", "ben@example.com"] {
+                try await mailbox.deliver(try .sample(recipient: recipient))
+            }
             for mail in try mailbox.mails() {
                 try mailbox.removeMail(in: ".\(mail.id).tmp", to: try EmailAddress("ana@example.com"))
             }

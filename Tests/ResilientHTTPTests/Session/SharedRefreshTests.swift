@@ -63,7 +63,9 @@ import Timekeeping
         let failures = await call(client, times: 10_000) {
             // Waits for all the others first: their calls end with the new token.
             while server.sent(with: "at2") < 1 || server.heldBack == 0, !Task.isCancelled { await Task.yield() }
-            while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1, !Task.isCancelled { await Task.yield() }
+            while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1, !Task.isCancelled {
+                await Task.yield()
+            }
             for _ in 0..<1_000 { await Task.yield() }
             server.release()
         }
