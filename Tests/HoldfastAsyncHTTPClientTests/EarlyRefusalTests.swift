@@ -13,12 +13,21 @@ import Testing
     private static let chunked = "HTTP/1.1 413 X\r\nTransfer-Encoding: chunked\r\n\r\n7\r\ntoo big\r\n0\r\n\r\n"
 
     /// Sends an endless body.
-    private func upload(to server: RefusingServer) async throws -> (HTTPResponse, ResponseBody) {
+    private func upload(
+        to server: RefusingServer,
+        method: HTTPRequest.Method = .post,
+        report: @escaping @Sendable () -> Void = {}
+    ) async throws -> (HTTPResponse, ResponseBody) {
         let endless = RequestBody(
-            .stream(length: nil) { write in while true { try await write([UInt8](repeating: 1, count: 65_536)) } },
+            .stream(length: nil) { write in
+                while true {
+                    try await write([UInt8](repeating: 1, count: 65_536))
+                    report()
+                }
+            },
             contentType: "a/b"
         )
-        let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/a")
+        let request = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/a")
         return try await AsyncHTTPClientTransport().stream(request, body: endless, timeout: Self.long, idleTimeout: Self.long)
     }
 
@@ -37,10 +46,41 @@ import Testing
         #expect(try await upload(to: server).0.status.code == 413)
         try await server.close()
     }
+
+    @Test("Returns the status of a refusal in parts while the server still reads")
+    func readingServer() async throws {
+        let server = try await RefusingServer(["HTTP/1.1 413 X\r\nTransfer-Encoding: chunked\r\n\r\n", "0\r\n\r\n"], reads: true)
+        #expect(try await upload(to: server).0.status.code == 413)
+        try await server.close()
+    }
+
+    @Test("Waits for no body of a refusal to HEAD")
+    func head() async throws {
+        let server = try await RefusingServer([Self.head])
+        #expect(try await upload(to: server, method: .head).0.status.code == 413)
+        try await server.close()
+    }
+
+    @Test("A cancellation ends an upload that the server does not read")
+    func cancellation() async throws {
+        let server = try await RefusingServer([])
+        let chunks = Mutex(0)
+        let upload = Task { try await upload(to: server) { chunks.withLock { $0 += 1 } } }
+        // The buffers of the connection are full when the number no longer changes.
+        var before = 0
+        repeat {
+            before = chunks.withLock(\.self)
+            for _ in 0..<5_000 { await Task.yield() }
+        } while before == 0 || before != chunks.withLock(\.self)
+        upload.cancel()
+        let error = await #expect(throws: TransportError.self) { _ = try await upload.value }
+        #expect(error?.code == .cancelled)
+        try await server.close()
+    }
 }
 
-/// A server that stops reading after the first bytes of a request. It then sends its response in parts, so that the client can send no
-/// further bytes before the response arrives.
+/// A server that stops reading after the first bytes of a request, or continues to read. It sends its response in parts, so that a client
+/// whose bytes are not read can send no further bytes before the response arrives.
 private final class RefusingServer: Sendable {
     let port: Int
     private let channel: any Channel
@@ -53,17 +93,18 @@ private final class RefusingServer: Sendable {
     private final class Refusal: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private let parts: [String]
+        private let reads: Bool
         private var hasBegun = false
 
-        init(_ parts: [String]) {
-            self.parts = parts
+        init(_ parts: [String], reads: Bool) {
+            (self.parts, self.reads) = (parts, reads)
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard !hasBegun else { return }
             hasBegun = true
             let channel = context.channel
-            _ = channel.setOption(ChannelOptions.autoRead, value: false)
+            if !reads { _ = channel.setOption(ChannelOptions.autoRead, value: false) }
             for (number, part) in parts.enumerated() {
                 _ = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(number + 1) * 100)) {
                     channel.writeAndFlush(ByteBuffer(string: part), promise: nil)
@@ -77,15 +118,17 @@ private final class RefusingServer: Sendable {
     }
 
     /// Starts the server.
-    /// - Parameter parts: The parts of the response to each connection.
-    init(_ parts: [String]) async throws {
+    /// - Parameters:
+    ///   - parts: The parts of the response to each connection.
+    ///   - reads: Whether the server reads the body.
+    init(_ parts: [String], reads: Bool = false) async throws {
         let connections = Connections()
         self.connections = connections
         channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 connections.open.withLock { $0.append(channel) }
                 return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers(Refusal(parts))
+                    try channel.pipeline.syncOperations.addHandlers(Refusal(parts, reads: reads))
                 }
             }
             .bind(host: "127.0.0.1", port: 0)

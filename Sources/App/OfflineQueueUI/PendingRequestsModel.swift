@@ -24,7 +24,7 @@ import Timekeeping
 /// An update reads at most ``limit`` requests of each list from the disk. There is at most one update per ``updateInterval``, even if many
 /// events occur in this time. A queue that sends many requests therefore doesn't keep the main thread busy.
 ///
-/// In SwiftUI, use ``PendingRequestsScreen``, which runs the model. For a view with another design, or in UIKit, use the model alone.
+/// In SwiftUI, use `PendingRequestsScreen`, which runs the model. For a view with another design, or in UIKit, use the model alone.
 @Observable
 @MainActor
 public final class PendingRequestsModel: ScreenModel {
@@ -150,7 +150,7 @@ public final class PendingRequestsModel: ScreenModel {
     /// - Parameters:
     ///   - action: The action, which should be in ``PendingRequest/actions``.
     ///   - id: The request.
-    /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
+    /// - Returns: `ErrorPresentation.Action.signIn` if the app has to show the sign-in screen.
     @discardableResult
     public func perform(_ action: PendingRequest.Action, on id: QueuedRequestID) async -> ErrorPresentation.Action? {
         guard let request = (waiting + failed).first(where: { $0.id == id }) else { return nil }
@@ -167,7 +167,7 @@ public final class PendingRequestsModel: ScreenModel {
     /// Performs the action of a notice.
     ///
     /// - Parameter notice: The notice. If it has no button, the method does nothing.
-    /// - Returns: ``ErrorPresentation/Action/signIn`` if the app has to show the sign-in screen.
+    /// - Returns: `ErrorPresentation.Action.signIn` if the app has to show the sign-in screen.
     @discardableResult
     public func perform(_ notice: PendingNotice) async -> ErrorPresentation.Action? {
         switch notice.kind {

@@ -152,7 +152,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         // If the body is in memory and has no progress closure, the exchange needs no sender.
         let bytes = body?.progress == nil ? body?.bytes : nil
         var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
-        let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)
+        let reception = Reception(
+            loops,
+            host: message.host,
+            method: message.method,
+            sending: bytes == nil ? body : nil,
+            limits: limits
+        )
         if let sender = reception.sender { message.body = sender.engineBody }
         let deadline = limits == nil ? deadline : nil
         do {

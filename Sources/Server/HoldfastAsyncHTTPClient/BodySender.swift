@@ -8,8 +8,11 @@ import Synchronization
 ///
 /// The engine and the task may start in any order. The engine calls the closure of ``engineBody`` with a writer, and the task waits for
 /// this writer in ``run()``. The engine then waits for a promise, which the sender completes after the whole body. Both the end of the body
-/// and ``close()`` complete the promise and resume the waiting tasks. To do this exactly once, each of them first removes the promise and
+/// and ``close()`` complete the promises and resume the waiting tasks. To do this exactly once, each of them first removes the promises and
 /// the continuations from the state under the lock.
+///
+/// If the connection accepts no bytes, the engine does not complete the future of the written chunk, and drops it if the exchange ends.
+/// The task therefore waits for a promise of the sender, which the end of the exchange completes too.
 final class BodySender: Sendable {
     /// The progress of the exchange, guarded by a mutex.
     private struct State {
@@ -23,8 +26,10 @@ final class BodySender: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
         /// Whether the body was sent or the exchange has ended.
         var hasEnded = false
-        /// Whether the engine has a chunk and doesn't accept the next one yet. The event loop changes this value.
-        var isBlocked = false
+        /// The promise for which the task waits after it has written a chunk, until the engine accepts the next one.
+        var acceptance: EventLoopPromise<Void>?
+        /// Whether the server has refused the body.
+        var isRefused = false
     }
 
     private let state = Mutex(State())
@@ -41,9 +46,8 @@ final class BodySender: Sendable {
 
     /// Whether the body was sent or the exchange has ended.
     var hasEnded: Bool { state.withLock(\.hasEnded) }
-    /// Whether the engine has a chunk and doesn't accept the next one yet, because the connection is slow. Read this property on the event
-    /// loop.
-    var isBlocked: Bool { state.withLock(\.isBlocked) }
+    /// Whether the task waits until the engine accepts the next chunk.
+    var isBlocked: Bool { state.withLock { $0.acceptance != nil } }
 
     /// The body in the engine's type. If the engine requests the body after ``close()``, the engine's promise fails immediately.
     var engineBody: HTTPClient.Body {
@@ -93,27 +97,40 @@ final class BodySender: Sendable {
         }
     }
 
-    /// Passes a chunk to the engine. Call this method on the event loop.
-    /// - Returns: A future that succeeds when the engine accepts the next chunk.
+    /// Passes a chunk to the engine, unless the server has refused the body. Call this method on the event loop.
+    /// - Returns: A future that succeeds when the engine accepts the next chunk, and fails when the exchange ends.
     private func write(_ chunk: ByteBuffer, to writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
-        state.withLock { $0.isBlocked = true }
-        let accepted = writer.write(.byteBuffer(chunk))
-        accepted.whenComplete { _ in self.state.withLock { $0.isBlocked = false } }
-        return accepted
+        let promise = loop.makePromise(of: Void.self)
+        let (hasEnded, isRefused) = state.withLock { state in
+            if !state.hasEnded { state.acceptance = promise }
+            return (state.hasEnded, state.isRefused)
+        }
+        if hasEnded {
+            promise.fail(HTTPClientError.cancelled)
+        } else if !isRefused {
+            writer.write(.byteBuffer(chunk)).whenComplete { result in
+                self.state.withLock { $0.acceptance.take() }?.completeWith(result)
+            }
+        }
+        return promise.futureResult
     }
+
+    /// Passes no further chunks to the engine, because the server has refused the body. Call this method on the event loop.
+    func refuse() { state.withLock { $0.isRefused = true } }
 
     /// Ends the exchange, and drops unsent bytes.
     func close() { end(.failure(HTTPClientError.cancelled)) }
 
-    /// Completes the continuations and the promise. Only the first call has an effect.
+    /// Completes the continuations and the promises. Only the first call has an effect.
     private func end(_ result: Result<Void, any Error>) {
-        let (starter, waiter, promise) = state.withLock { state in
+        let (starter, waiter, promise, acceptance) = state.withLock { state in
             state.hasEnded = true
-            return (state.starter.take(), state.waiter.take(), state.promise.take())
+            return (state.starter.take(), state.waiter.take(), state.promise.take(), state.acceptance.take())
         }
         starter?.resume(returning: nil)
         waiter?.resume()
         promise?.completeWith(result)
+        acceptance?.fail(HTTPClientError.cancelled)
     }
 
     /// Waits until the body was sent, or until the exchange has ended. Only one task may call this method.

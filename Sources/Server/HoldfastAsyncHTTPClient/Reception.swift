@@ -80,15 +80,25 @@ final class Reception: HTTPClientResponseDelegate {
     private let limits: Limits?
     /// Sends the body of the request; `nil` if the body is not streamed.
     let sender: BodySender?
+    /// Whether the response can have a body, because the request is no HEAD.
+    private let hasBody: Bool
 
     /// Creates the delegate of an exchange, and reserves an event loop for the exchange.
     /// - Parameters:
     ///   - loops: The event loops. One of them runs the exchange.
     ///   - host: The host of the request.
+    ///   - method: The method of the request.
     ///   - body: The body of the request; `nil` if it is not streamed.
     ///   - limits: The time limits of a streamed exchange; `nil` if the engine enforces the deadline.
-    init(_ loops: EventLoops, host: String, sending body: RequestBody? = nil, limits: Limits? = nil) {
+    init(
+        _ loops: EventLoops,
+        host: String,
+        method: HTTPMethod = .GET,
+        sending body: RequestBody? = nil,
+        limits: Limits? = nil
+    ) {
         let (member, wasIdle) = loops.acquire(host: host)
+        hasBody = method != .HEAD
         (self.member, self.wasIdle, self.limits) = (member, wasIdle, limits)
         // The head can arrive before the starting thread continues. The limit must therefore exist before the start.
         state = Mutex(State(headDeadline: limits?.headDeadline))
@@ -173,18 +183,21 @@ final class Reception: HTTPClientResponseDelegate {
             state.isCancelled = true
             return state.task
         }
+        // A blocked sender must end before the exchange, because the engine drops the promise of a blocked chunk.
+        sender?.close()
         task?.cancel()
     }
 
     /// Stores the head. The event loop resumes the caller that waits for the head after it has processed all bytes that arrived with the
     /// head.
     ///
-    /// If the engine completed the exchange while the sender is blocked, the sender would wait forever. A blocked sender must therefore end
-    /// before the exchange. If the response is a short refusal, the sender ends after its last byte. After any other head of a refusal, a
-    /// blocked sender ends now. This also ends the exchange, so the body of the response is lost.
+    /// After the head of a refusal, the sender passes no further chunks to the engine. A blocked sender must end before the exchange, because
+    /// the engine drops the promise of a blocked chunk. If the response is a short refusal, the sender ends after its last byte. After any
+    /// other head of a refusal, a blocked sender ends now. This also ends the exchange, so the body of the response is lost.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         let refused = head.status.code >= 300 && sender?.hasEnded == false ? sender : nil
-        let missing = refused == nil ? nil : head.lengthOfShortRefusal
+        let missing = refused == nil || !hasBody ? nil : head.lengthOfShortRefusal
+        refused?.refuse()
         let blocked = (missing ?? 0) == 0 && refused?.isBlocked == true ? refused : nil
         let ended = blocked.map { _ in task.eventLoop.makePromise(of: Void.self) }
         state.withLock { state in

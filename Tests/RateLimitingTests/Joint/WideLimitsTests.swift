@@ -63,7 +63,7 @@ import Testing
         let limiter = JointRateLimiter([RateLimitRule(policy, wide: WideLimits(near: 1, far: 1))], clock: clock)
         #expect(limiter.admit([claim(0)]).isAdmitted)
         #expect(!limiter.admit([claim(1)]).isAdmitted)
-        clock.advance(by: .seconds(60 * 60))
+        clock.advance(by: .seconds(60))
         #expect(limiter.admit([claim(1)]).isAdmitted)
     }
 

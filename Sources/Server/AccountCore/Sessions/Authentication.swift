@@ -303,8 +303,8 @@ public struct Authentication: Sendable {
 
     /// Opens a session for an account that the caller has just created or changed.
     ///
-    /// The failure of a busy store means that nothing was changed, so clients repeat the request. Here, the earlier change remains, and a
-    /// second request would be refused. Therefore, the method reports this failure as an unknown outcome.
+    /// The failure of a busy store means that nothing was changed. Here, the earlier change remains, and a second request would be refused.
+    /// Therefore, the method reports this failure as an unknown outcome, so that clients ask the user or read the state.
     func openAfterChange(_ account: Account, on device: ClientDevice) async throws -> Opened {
         do {
             return try await open(account, on: device)

@@ -1,7 +1,7 @@
 (function(){
 "use strict";
 var d=document,$=function(i){return d.getElementById(i)},lab=d.body.dataset.root,form=$("form");
-var place=location.pathname.replace(/\/+$/,""),base=place.endsWith(lab)?place.slice(0,-lab.length):"",root=base+lab;
+var place=location.pathname.replace(/\/+$/,""),base=place.endsWith(lab)?place.slice(0,-lab.length).replace(/^\/+/,"/").replace(/\/$/,""):"",root=base+lab;
 d.querySelectorAll("a[href^='/']").forEach(function(a){a.setAttribute("href",base+a.getAttribute("href"))});
 var current={method:"GET",path:root+"/answer",credentials:"none",timeout:0,token:""};
 function composed(){
