@@ -4,7 +4,7 @@ public import OpenAPI
 
 /// The API reference as a page: one file of at most 160 KB, without a framework or third-party resources.
 ///
-/// The page shows the contents of the OpenAPI document to readers. The page and the document are derived from the same ``APIDescription``,
+/// The page shows the contents of the OpenAPI document to readers. The page and the document are derived from the same `APIDescription`,
 /// so they don't differ.
 ///
 /// ```swift
