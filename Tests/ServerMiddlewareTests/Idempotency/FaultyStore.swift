@@ -99,3 +99,33 @@ final class OutageStore: IdempotencyStore {
     func sweep(at now: Date) async throws -> Bool { base.sweep(at: now) }
     func count() async throws -> Int { base.count() }
 }
+
+/// A store that fails to claim keys, and counts the calls that release them. The first release waits for ``gate``, and then fails.
+final class HeldReleaseStore: IdempotencyStore {
+    let gate = Gate()
+    private let calls = Mutex(0)
+
+    /// The number of calls of ``release(_:)``.
+    var releases: Int { calls.withLock { $0 } }
+
+    func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
+        throw FaultyStore.Trouble()
+    }
+
+    func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool {
+        throw FaultyStore.Trouble()
+    }
+
+    func release(_ claim: IdempotencyClaim) async throws {
+        let isFirst = calls.withLock { calls in
+            calls += 1
+            return calls == 1
+        }
+        guard isFirst else { return }
+        await gate.pass()
+        throw FaultyStore.Trouble()
+    }
+
+    func sweep(at now: Date) async throws -> Bool { false }
+    func count() async throws -> Int { 0 }
+}
