@@ -6,6 +6,8 @@ import Synchronization
 struct FaultyStore: IdempotencyStore {
     enum Fault {
         case failsToClaim, isFull, failsToEnd
+        /// `claim` throws a `CancellationError`, as the stores do if the task of the request is canceled.
+        case isCanceled
         /// `finish` and `release` do nothing, as if the process had been killed before it could call them.
         case forgetsTheEnd
         /// The first claim throws an error after the underlying store has claimed the key.
@@ -41,6 +43,7 @@ struct FaultyStore: IdempotencyStore {
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         switch fault {
         case .failsToClaim: throw Trouble()
+        case .isCanceled: throw CancellationError()
         case .isFull: return .full(.seconds(90_000))
         default:
             let outcome = try await base.claim(claim, lease: lease, at: now)

@@ -4,6 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import Hummingbird
 import Idempotency
+import InMemoryLogging
 import Logging
 import StrictJSON
 import Synchronization
@@ -279,6 +280,19 @@ import Testing
         await keys.settleRest()
         let time = Date(timeIntervalSince1970: 1_750_000_000)
         #expect(try await store.claim(try claim("executed"), lease: .seconds(60), at: time) == .finished(nil))
+    }
+
+    @Test("A canceled claim counts as no failure of the store, and is not logged as one")
+    func canceledClaim() async throws {
+        let cases: [(fault: FaultyStore.Fault, failures: Int)] = [(.isCanceled, 0), (.failsToClaim, 1)]
+        for (fault, failures) in cases {
+            let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: fault))
+            let logs = InMemoryLogHandler()
+            let logger = Logger(label: "test", factory: { _ in logs })
+            await #expect(throws: ContractError.self) { try await server.keys.begin(try claim("k"), logger) }
+            #expect(logs.entries.count == failures)
+            #expect(try server.count("failed") == Int64(failures))
+        }
     }
 
     @Test("Stores at most 10,000 failed writes if more fail during a slow retry")

@@ -136,8 +136,11 @@ public final class IdempotencyKeys: Sendable {
             leave(claim)
             // It is possible that the store claimed the key before it failed. `settleRest()` therefore releases the key later.
             settleLater(claim, .released)
-            metrics.count(.failed)
-            logger.error("Idempotency key claim failed", metadata: .failure(error))
+            // The task is canceled if the client doesn't wait any longer. This is no failure of the store.
+            if !(error is CancellationError) {
+                metrics.count(.failed)
+                logger.error("Idempotency key claim failed", metadata: .failure(error))
+            }
             // Without a claim, the server could execute the request twice.
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
