@@ -158,7 +158,9 @@ extension AccountServer {
         let origins = OriginGuard { [address, configuration] origin in
             if let base = configuration.resetBaseURL { return base.webOrigin == origin }
             guard let bound = address.known else { return false }
-            return bound.webOrigin == origin || "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)" == origin
+            // A browser omits the default port of the scheme.
+            let local = URL(string: "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)")
+            return bound.webOrigin == origin || local?.webOrigin == origin
         }
         RecoveryPageRoutes<Context>(
             recovery: recovery,
