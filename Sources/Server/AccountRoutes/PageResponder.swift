@@ -48,7 +48,8 @@ struct PageResponder: Sendable {
             return response
         } catch {
             let failure = ContractError(domain: error)
-            if failure.isFault {
+            // The task is canceled if the client doesn't wait any longer. This is no failure of the server.
+            if failure.isFault, !(error is CancellationError) {
                 context.logger.error("Page rendering failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
             }
             return respond(failure: failure, language: language)

@@ -158,7 +158,9 @@ extension AccountServer {
         let origins = OriginGuard { [address, configuration] origin in
             if let base = configuration.resetBaseURL { return base.webOrigin == origin }
             guard let bound = address.known else { return false }
-            return bound.webOrigin == origin || "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)" == origin
+            // A browser omits the default port of the scheme.
+            let local = URL(string: "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)")
+            return bound.webOrigin == origin || local?.webOrigin == origin
         }
         RecoveryPageRoutes<Context>(
             recovery: recovery,
@@ -193,9 +195,14 @@ extension AccountServer {
 
     /// Renders the errors of all routes and of unknown paths.
     package var renderer: ContractErrorRenderer {
-        ContractErrorRenderer(
-            // Released apps expect this format at this path, so the configured format doesn't apply to it.
-            forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
+        // Released apps expect this format at this path, so the configured format doesn't apply to it. The path of a request also contains
+        // the path of the group in which the routes are mounted.
+        let legacyPaths = Set(["", pageSettings.basePath].map { $0 + AccountPath.legacyPasswordReset })
+        return ContractErrorRenderer(
+            forms: ErrorForms(
+                configuration.errorForm,
+                below: Dictionary(uniqueKeysWithValues: legacyPaths.map { ($0, ErrorForm.success) })
+            ),
             localization: localization,
             // The links to the pages of error codes never contain the host of the request. If no address is configured, they are relative.
             pages: (configuration.resetBaseURL?.webOrigin ?? "") + pageSettings.basePath + ErrorPages.path

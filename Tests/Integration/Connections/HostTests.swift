@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import AccountServer
@@ -30,6 +31,24 @@ import Testing
         let url = try #require(URL(string: text))
         #expect(url.authority == authority)
         #expect(url.webOrigin == origin)
+    }
+
+    @Test("Accepts forms from localhost at the default port, but not from another port", arguments: ["http", "https"])
+    func defaultPort(scheme: String) async throws {
+        try await withMemoryServer { server in
+            let bound = try #require(URL(string: "\(scheme)://127.0.0.1:\(scheme == "https" ? 443 : 80)"))
+            server.server.accounts.address.set(bound)
+            for (origin, status) in [("\(scheme)://localhost", 200), ("\(scheme)://localhost:8080", 403)] {
+                let response = try await server.send(
+                    .post,
+                    "/reset-password/request",
+                    "email=ana%40example.com",
+                    type: "application/x-www-form-urlencoded",
+                    headers: ["Origin": origin]
+                )
+                #expect(response.status == status, "\(origin)")
+            }
+        }
     }
 
     @Test("Refuses a request without exactly one valid Host as malformed", arguments: refused.map(\.name))

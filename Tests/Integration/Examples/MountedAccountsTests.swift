@@ -25,14 +25,16 @@ private struct AppContext: RemoteAddressRequestContext {
 @Suite struct MountedAccountsTests {
     private static let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
 
+    /// - Parameter path: The path of the group in which the account routes are mounted.
     private func withApp(
+        at path: String = "",
         _ configure: (inout AccountServerConfiguration) -> Void = { _ in },
         _ body: (URL) async throws -> Void
     ) async throws {
         try await withFolder { folder in
             var settings = configuration(in: folder)
             configure(&settings)
-            try await withApp(settings, body)
+            try await withApp(settings, at: path, body)
         }
     }
 
@@ -43,11 +45,15 @@ private struct AppContext: RemoteAddressRequestContext {
         return settings
     }
 
-    private func withApp(_ configuration: AccountServerConfiguration, _ body: (URL) async throws -> Void) async throws {
+    private func withApp(
+        _ configuration: AccountServerConfiguration,
+        at path: String = "",
+        _ body: (URL) async throws -> Void
+    ) async throws {
         try await withApplication { logger, listening in
             let accounts = try await AccountServer(configuration, logger: logger)
             let router = Router(context: AppContext.self)
-            try accounts.addRoutes(to: router)
+            try accounts.addRoutes(to: router.group(RouterPath(path)))
             router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
             let application = Application(
                 router: router,
@@ -101,6 +107,20 @@ private struct AppContext: RemoteAddressRequestContext {
             #expect(unknown.status == 404 && unknown["X-Error-Code"] == nil)
             #expect(try await RawHTTP.send("GET", "/reset-password", to: url).status == 200)
             #expect(try await RawHTTP.send("GET", "/dev/mailbox", to: url).status == 200)
+        }
+    }
+
+    @Test("Errors of the route for older apps keep their form in a group with a path")
+    func groupPath() async throws {
+        try await withApp(at: "/accounts") {
+            $0.resetBaseURL = URL(string: "http://127.0.0.1/accounts")
+        } _: { url in
+            let legacy = try await post("/accounts/reset_password/", "{", to: url)
+            #expect(legacy.status == 400)
+            #expect(try legacy.json()["error_code"] == .integer(400), "\(legacy.text)")
+            let present = try await post("/accounts/api/auth/register", "{", to: url)
+            #expect(present.status == 400)
+            #expect(try present.json()["error_code"] == nil, "\(present.text)")
         }
     }
 

@@ -6,6 +6,8 @@ import Synchronization
 struct FaultyStore: IdempotencyStore {
     enum Fault {
         case failsToClaim, isFull, failsToEnd
+        /// `claim` throws a `CancellationError`, as the stores do if the task of the request is canceled.
+        case isCanceled
         /// `finish` and `release` do nothing, as if the process had been killed before it could call them.
         case forgetsTheEnd
         /// The first claim throws an error after the underlying store has claimed the key.
@@ -41,6 +43,7 @@ struct FaultyStore: IdempotencyStore {
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         switch fault {
         case .failsToClaim: throw Trouble()
+        case .isCanceled: throw CancellationError()
         case .isFull: return .full(.seconds(90_000))
         default:
             let outcome = try await base.claim(claim, lease: lease, at: now)
@@ -98,4 +101,34 @@ final class OutageStore: IdempotencyStore {
 
     func sweep(at now: Date) async throws -> Bool { base.sweep(at: now) }
     func count() async throws -> Int { base.count() }
+}
+
+/// A store that fails to claim keys, and counts the calls that release them. The first release waits for ``gate``, and then fails.
+final class HeldReleaseStore: IdempotencyStore {
+    let gate = Gate()
+    private let calls = Mutex(0)
+
+    /// The number of calls of ``release(_:)``.
+    var releases: Int { calls.withLock { $0 } }
+
+    func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
+        throw FaultyStore.Trouble()
+    }
+
+    func finish(_ claim: IdempotencyClaim, with response: IdempotentResponse?, until expiry: Date) async throws -> Bool {
+        throw FaultyStore.Trouble()
+    }
+
+    func release(_ claim: IdempotencyClaim) async throws {
+        let isFirst = calls.withLock { calls in
+            calls += 1
+            return calls == 1
+        }
+        guard isFirst else { return }
+        await gate.pass()
+        throw FaultyStore.Trouble()
+    }
+
+    func sweep(at now: Date) async throws -> Bool { false }
+    func count() async throws -> Int { 0 }
 }

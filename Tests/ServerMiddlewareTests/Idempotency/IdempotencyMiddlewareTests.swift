@@ -4,6 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import Hummingbird
 import Idempotency
+import InMemoryLogging
 import Logging
 import StrictJSON
 import Synchronization
@@ -256,22 +257,20 @@ import Testing
         #expect(server.effects.all == 1)
     }
 
+    /// A logger that discards its lines.
+    private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    private let secret = IdempotencySecret()
+
+    /// Returns a claim of a request with a key.
+    private func claim(_ key: String) throws -> IdempotencyClaim {
+        let key = try IdempotencyKey(key)
+        return secret.claim(key, owner: .account("ana"), method: "POST", route: "/orders", path: "/orders", body: [])
+    }
+
     @Test("Finishes the key of an executed request after 10,000 failed claims")
     func crowdedOutage() async throws {
         let store = OutageStore()
         let keys = OrderServer(store: store).keys
-        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let secret = IdempotencySecret()
-        func claim(_ key: String) throws -> IdempotencyClaim {
-            secret.claim(
-                try IdempotencyKey(key),
-                owner: .account("ana"),
-                method: "POST",
-                route: "/orders",
-                path: "/orders",
-                body: []
-            )
-        }
         let executed = try claim("executed")
         #expect(try await keys.begin(executed, logger) == nil)
         store.setDown(true)
@@ -281,6 +280,34 @@ import Testing
         await keys.settleRest()
         let time = Date(timeIntervalSince1970: 1_750_000_000)
         #expect(try await store.claim(try claim("executed"), lease: .seconds(60), at: time) == .finished(nil))
+    }
+
+    @Test("A canceled claim counts as no failure of the store, and is not logged as one")
+    func canceledClaim() async throws {
+        let cases: [(fault: FaultyStore.Fault, failures: Int)] = [(.isCanceled, 0), (.failsToClaim, 1)]
+        for (fault, failures) in cases {
+            let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: fault))
+            let logs = InMemoryLogHandler()
+            let logger = Logger(label: "test", factory: { _ in logs })
+            await #expect(throws: ContractError.self) { try await server.keys.begin(try claim("k"), logger) }
+            #expect(logs.entries.count == failures)
+            #expect(try server.count("failed") == Int64(failures))
+        }
+    }
+
+    @Test("Stores at most 10,000 failed writes if more fail during a slow retry")
+    func crowdedRetry() async throws {
+        let store = HeldReleaseStore()
+        let keys = OrderServer(store: store).keys
+        for number in 0..<10_000 { _ = try? await keys.begin(try claim("\(number)"), logger) }
+        async let retry: Void = keys.settleRest()
+        await store.gate.waitForArrival()
+        for number in 10_000..<20_000 { _ = try? await keys.begin(try claim("\(number)"), logger) }
+        store.gate.open()
+        await retry
+        #expect(store.releases == 1)
+        await keys.settleRest()
+        #expect(store.releases == 10_001)
     }
 
     @Test("Sends a response even if the store fails to finish the key")

@@ -1,11 +1,12 @@
 import ErrorContract
+import HoldfastTesting
 import Hummingbird
 import RateLimiting
 import ServerMiddleware
 import StrictJSON
 import Testing
 
-@Suite struct RateLimitsInRouteTests {
+@Suite(.timeLimit(.minutes(10))) struct RateLimitsInRouteTests {
     private struct Login: Decodable {
         let email: String
     }
@@ -50,6 +51,37 @@ import Testing
             #expect(response[header: "RateLimit"] == #""ip";r=5;t=0"#)
             #expect(response[header: "RateLimit-Policy"] == #""ip";q=5;w=60"#)
         }
+    }
+
+    @Test("Counts a route that continues after its deadline against all limits")
+    func late() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let ended = AsyncStream<Void>.makeStream()
+        let server = LimitedServer([.rule("ip", 1)])
+        let limits = server.limits
+        let router = ContractRouter(
+            context: LimitedContext.self,
+            deadline: RequestDeadline(.seconds(30), clock: clock),
+            outermost: [RateLimitFieldsMiddleware<LimitedContext>()]
+        )
+        router.add(middleware: RateLimitMiddleware<LimitedContext>(limits, .client("ip"), decides: .inRoute))
+        router.get("/") { _, context in
+            await gate.pass()
+            defer { ended.continuation.finish() }
+            try await limits.admit(in: context)
+            return ""
+        }
+        let responder = LimitedResponder(responder: router.buildResponder(), logs: server.logs)
+        async let first = responder.response(to: .make())
+        await gate.waitForArrival()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        let response = try await first
+        #expect(response.status == .gatewayTimeout && response[header: "RateLimit"] == #""ip";r=1;t=0"#)
+        gate.open()
+        for await _ in ended.stream {}
+        #expect(try await responder.response(to: .make()).status == .tooManyRequests)
     }
 
     @Test("A refund returns the units of its policies, and the fields report that")

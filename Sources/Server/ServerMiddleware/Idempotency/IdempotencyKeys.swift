@@ -136,8 +136,11 @@ public final class IdempotencyKeys: Sendable {
             leave(claim)
             // It is possible that the store claimed the key before it failed. `settleRest()` therefore releases the key later.
             settleLater(claim, .released)
-            metrics.count(.failed)
-            logger.error("Idempotency key claim failed", metadata: .failure(error))
+            // The task is canceled if the client doesn't wait any longer. This is no failure of the store.
+            if !(error is CancellationError) {
+                metrics.count(.failed)
+                logger.error("Idempotency key claim failed", metadata: .failure(error))
+            }
             // Without a claim, the server could execute the request twice.
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
@@ -232,7 +235,23 @@ public final class IdempotencyKeys: Sendable {
             rest.removeFirst()
         }
         let failed = Array(rest)
-        if !failed.isEmpty { unsettled.withLock { $0 = failed + $0 } }
+        // Further writes can have failed meanwhile.
+        if !failed.isEmpty { unsettled.withLock { $0 = Self.bounded(failed + $0) } }
+    }
+
+    /// Returns at most `mostUnsettled` of the given writes. The method drops the oldest releases first, and then the newest other writes.
+    private static func bounded(_ writes: [Unsettled]) -> [Unsettled] {
+        var surplus = writes.count - mostUnsettled
+        guard surplus > 0 else { return writes }
+        var kept: [Unsettled] = []
+        for write in writes {
+            if surplus > 0, write.isRelease {
+                surplus -= 1
+            } else {
+                kept.append(write)
+            }
+        }
+        return Array(kept.prefix(mostUnsettled))
     }
 
     /// Records that this process no longer executes the request of a claim. Doesn't change the store.

@@ -49,11 +49,11 @@ public final class RequestLimits: Sendable {
 
     /// Returns the state of the limits. If the route fails early, there is no decision about some of the claims. For these claims, the
     /// method reads the current state from the store.
+    ///
+    /// The claims stay pending, because a route can continue after its deadline. If it then calls `RateLimits.admit`, the limits count
+    /// these claims.
     func result() async -> RateLimitResult {
-        let pending = state.withLock { state in
-            defer { state.pending = [] }
-            return state.pending
-        }
+        let pending = state.withLock { $0.pending }
         for (limits, claims) in pending { note(await limits.peek(at: claims)) }
         return RateLimitResult(limits: state.withLock { $0.limits })
     }
