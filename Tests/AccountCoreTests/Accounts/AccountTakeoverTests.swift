@@ -3,6 +3,7 @@ import AccountCore
 import AccountStoreTesting
 import ErrorContract
 import Foundation
+import Synchronization
 import Testing
 
 /// Attacks on accounts by clients with a mailbox, a password or an access token, but without the right to the account.
@@ -376,6 +377,33 @@ import Testing
                 try await services.recovery.confirm(reset, email: nil, newPassword: try Password(chosen))
             }
         }
+    }
+
+    @Test("An intruder gets no link \"this was not me\" while the owner restores the address")
+    func lockLinkDuringUndo() async throws {
+        let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "freezeTokens.insert" else { return }
+            try await meanwhile.withLock { $0.take() }?()
+        }
+        let services = try await AccountServices(stores)
+        let attacker = try await services.register("victim@example.com")
+        let undo = try await change(services, attacker, to: "attacker@example.com")
+        _ = try await services.settings.changePassword(
+            of: try await services.signedIn(attacker),
+            from: try Password("old password"),
+            to: try Password("of the attacker")
+        )
+        // Runs after the worker has prepared the notice for the intruder's address, and before it stores the token of the notice.
+        meanwhile.withLock { meanwhile in
+            meanwhile = { try await services.links.undoEmail(undo) }
+        }
+        #expect(try await services.mails().isEmpty)
+        services.clock.advance(by: 60)
+        // The notice goes to the owner instead.
+        let notice = try #require(try await services.mails().first)
+        #expect((notice.subject, notice.recipient.text) == ("changed", "victim@example.com"))
+        try await AccountLock(tokens: stores.accountLockTokens, now: services.clock.now).lock(try ResetToken(notice.text))
     }
 
     @Test("A former address can't be taken by another account until its undo link expires")

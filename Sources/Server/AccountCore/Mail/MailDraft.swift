@@ -15,8 +15,8 @@ enum MailDraft {
 enum MailedToken {
     /// The token of a reset link.
     case reset(StoredResetToken)
-    /// The token of the link "this was not me".
-    case lock(TokenDigest, Account.ID, expiresAt: Date)
+    /// The token of the link "this was not me", and the recipient of its email.
+    case lock(TokenDigest, Account.ID, recipient: EmailAddress, expiresAt: Date)
     /// The token of any other link.
     case link(StoredLink)
 }
@@ -57,7 +57,8 @@ struct MailDrafting: Sendable {
         guard intent.failures == 0 || !isLate(intent, rules.accountLockLifetime) else { return .expired }
         let secret = SecretToken()
         let mail = try render(kind, to: account.email, account, secret, device: device, intent)
-        return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now() + rules.accountLockLifetime))
+        let expiry = now() + rules.accountLockLifetime
+        return .mail(mail, token: .lock(secret.digest, account.id, recipient: account.email, expiresAt: expiry))
     }
 
     /// Prepares the email with a reset link. For an unknown address, the method does the same work, so that the time of the call doesn't

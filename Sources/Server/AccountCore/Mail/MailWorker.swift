@@ -282,17 +282,30 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func keep(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.insert(token, liveLimit: .max)
-        case .lock(let digest, let account, let expiry):
+        case .lock(let digest, let account, let recipient, let expiry):
             try await accountLockTokens.insert(digest, account: account, expiresAt: expiry)
+            try await requireAddress(recipient, of: account, for: digest)
         case .link(let link): try await records.insert(link)
         }
+    }
+
+    /// Throws if an account no longer has the address for which a token of the link "this was not me" was created. The worker then prepares
+    /// the email again, for the present address.
+    ///
+    /// A change of the address removes all such tokens, because the owner of the earlier address must not be able to lock the account. The
+    /// change can happen after the worker has read the account and before it has stored the token. The change then doesn't remove the
+    /// token, so the worker removes it. Other tokens need no check, because their use depends on the addresses of the account.
+    private func requireAddress(_ recipient: EmailAddress, of id: Account.ID, for digest: TokenDigest) async throws {
+        guard let account = try await drafting.accounts.account(id: id), account.email != recipient else { return }
+        try await accountLockTokens.discard(digest)
+        throw StoreFailure(isBusy: true, message: "the address of the account has changed")
     }
 
     /// Removes the token of an email that was not delivered.
     private func discard(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.discard(token.digest)
-        case .lock(let digest, _, _): try await accountLockTokens.discard(digest)
+        case .lock(let digest, _, _, _): try await accountLockTokens.discard(digest)
         case .link(let link): try await records.discard(link.digest)
         }
     }
