@@ -218,6 +218,21 @@ import Testing
         }
     }
 
+    @Test("After an undo, no former address gets the notice of the canceled deletion")
+    func noNoticeOfCanceledDeletion() async throws {
+        try await withServices { services in
+            let opened = try await services.register("ana@example.com")
+            try await change(services, opened, to: "ana@one.example.com")
+            services.clock.advance(by: 60)
+            let undo = try await change(services, opened, to: "ana@two.example.com")
+            _ = try await services.settings.delete(try await services.signedIn(opened), password: try Password("old password"))
+            try await services.links.undoEmail(undo)
+            let account = try #require(try await services.stores.accounts.account(id: opened.account.id))
+            #expect((account.email.text, account.purgeAt) == ("ana@one.example.com", nil))
+            #expect(try await services.mails().isEmpty)
+        }
+    }
+
     @Test("The first owner wins even if the clock is set back between two address changes")
     func firstOwnerWinsAfterClockStep() async throws {
         try await withServices { services in

@@ -113,11 +113,13 @@ struct MailDrafting: Sendable {
         return isAvailable && account.map { $0.email != address } == true ? draft : .nobody
     }
 
-    /// Prepares a notice to a former address, with the link that restores the address.
+    /// Prepares a notice to a former address, with the link that restores the address. A notice of a deletion is sent only while the account
+    /// is deleted.
     private func undo(_ kind: MailKind, of id: Account.ID, to former: EmailAddress, _ intent: MailIntent) async throws
         -> MailDraft
     {
         guard let record = try await records.record(of: id, at: now()),
+            kind != .formerAccountDeleted || record.account.purgeAt != nil,
             let address = record.formerAddresses.last(where: { $0.email == former })
         else { return .nobody }
         return try link(kind, to: former, account: record.account, expiresAt: address.expiresAt, intent)
