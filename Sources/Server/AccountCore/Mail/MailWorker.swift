@@ -332,7 +332,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
         let left = leaseEnd.timeIntervalSince(steady())
         // The lease can end before the delivery if the lookup and the rendering were slow, or if the machine was asleep.
-        guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease ended before delivery") }
+        guard left > 0 else { throw MailDeliveryError.leaseEnded }
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await delivery.deliver(mail) }
             tasks.addTask { [clock] in
@@ -344,10 +344,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Begins a pause if the failure affects all emails. If the failure affects only this email, the email server has replied, which ends
+    /// Begins a pause if the failure affects all emails. If the email server has refused or deferred this email, it has replied, which ends
     /// an outage.
     private func noteFailure(_ error: any Error) {
-        guard let error = error as? MailDeliveryError else { return }
+        guard let error = error as? MailDeliveryError, error != .leaseEnded else { return }
         switch error.kind {
         case .refused, .deferred: noteResponse()
         case .unavailable:
@@ -364,6 +364,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         guard let begin = outage.ended() else { return }
         logger.notice("Email server available again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
     }
+}
+
+extension MailDeliveryError {
+    /// The error of an email whose lease ended before its delivery began. The worker did not connect to the email server.
+    fileprivate static let leaseEnded = MailDeliveryError(.deferred, message: "its lease ended before delivery")
 }
 
 extension MailIntent {
