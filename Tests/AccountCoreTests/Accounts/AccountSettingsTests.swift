@@ -233,6 +233,19 @@ import Testing
         }
     }
 
+    @Test("A purge of unused accounts keeps an account that was just restored")
+    func restoredUnverified() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            _ = try await services.settings.delete(try await services.signedIn(opened), password: try Password("old password"))
+            let keep = try await services.token(.accountDeleted)
+            services.clock.advance(by: 6 * 86_400)
+            try await services.links.keepAccount(keep)
+            #expect(try await services.purge(unverifiedDays: 1) == 0)
+            #expect(try await services.signIn("ana@example.com", "old password").account.id == opened.account.id)
+        }
+    }
+
     @Test("An export has the account with its sessions, links, devices and events")
     func export() async throws {
         try await withServices { services in

@@ -3,6 +3,7 @@ import AccountCore
 import AccountStoreTesting
 import ErrorContract
 import Foundation
+import Synchronization
 import Testing
 
 /// Attacks on accounts by clients with a mailbox, a password or an access token, but without the right to the account.
@@ -217,6 +218,21 @@ import Testing
         }
     }
 
+    @Test("After an undo, no former address gets the notice of the canceled deletion")
+    func noNoticeOfCanceledDeletion() async throws {
+        try await withServices { services in
+            let opened = try await services.register("ana@example.com")
+            try await change(services, opened, to: "ana@one.example.com")
+            services.clock.advance(by: 60)
+            let undo = try await change(services, opened, to: "ana@two.example.com")
+            _ = try await services.settings.delete(try await services.signedIn(opened), password: try Password("old password"))
+            try await services.links.undoEmail(undo)
+            let account = try #require(try await services.stores.accounts.account(id: opened.account.id))
+            #expect((account.email.text, account.purgeAt) == ("ana@one.example.com", nil))
+            #expect(try await services.mails().isEmpty)
+        }
+    }
+
     @Test("The first owner wins even if the clock is set back between two address changes")
     func firstOwnerWinsAfterClockStep() async throws {
         try await withServices { services in
@@ -376,6 +392,33 @@ import Testing
                 try await services.recovery.confirm(reset, email: nil, newPassword: try Password(chosen))
             }
         }
+    }
+
+    @Test("An intruder gets no link \"this was not me\" while the owner restores the address")
+    func lockLinkDuringUndo() async throws {
+        let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "freezeTokens.insert" else { return }
+            try await meanwhile.withLock { $0.take() }?()
+        }
+        let services = try await AccountServices(stores)
+        let attacker = try await services.register("victim@example.com")
+        let undo = try await change(services, attacker, to: "attacker@example.com")
+        _ = try await services.settings.changePassword(
+            of: try await services.signedIn(attacker),
+            from: try Password("old password"),
+            to: try Password("of the attacker")
+        )
+        // Runs after the worker has prepared the notice for the intruder's address, and before it stores the token of the notice.
+        meanwhile.withLock { meanwhile in
+            meanwhile = { try await services.links.undoEmail(undo) }
+        }
+        #expect(try await services.mails().isEmpty)
+        services.clock.advance(by: 60)
+        // The notice goes to the owner instead.
+        let notice = try #require(try await services.mails().first)
+        #expect((notice.subject, notice.recipient.text) == ("changed", "victim@example.com"))
+        try await AccountLock(tokens: stores.accountLockTokens, now: services.clock.now).lock(try ResetToken(notice.text))
     }
 
     @Test("A former address can't be taken by another account until its undo link expires")

@@ -104,6 +104,33 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
+    @Test("An email whose lease ends before its delivery doesn't end an outage")
+    func leaseEndsInOutage() async throws {
+        let slow = Mutex<(@Sendable () -> Void)?>(nil)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "accounts.account" else { return }
+            slow.withLock { $0.take() }?()
+        }
+        try await withPostOffice(stores: stores) { office in
+            let clock = office.clock
+            try await stores.addAccount("ana@example.com")
+            try await office.request("ana@example.com")
+            let down = Outage(MailDeliveryError(.unavailable, message: "down"))
+            let delivery = down.delivery(then: office.mailbox)
+            let worker = try office.worker(delivery: delivery)
+            try await worker.processDue()
+            #expect(delivery.attempts == 1)
+            clock.advance(by: 10)
+            // The lookup of the account takes longer than the lease of 120 s.
+            slow.withLock { slow in
+                slow = { clock.advance(by: 200) }
+            }
+            try await worker.processDue()
+            #expect(delivery.attempts == 1)
+            #expect(!office.logged.contains("Email server available again"))
+        }
+    }
+
     @Test("Abandons an email whose link expired in an outage and sends those behind it")
     func expired() async throws {
         try await withPostOffice { office in

@@ -15,8 +15,8 @@ enum MailDraft {
 enum MailedToken {
     /// The token of a reset link.
     case reset(StoredResetToken)
-    /// The token of the link "this was not me".
-    case lock(TokenDigest, Account.ID, expiresAt: Date)
+    /// The token of the link "this was not me", and the recipient of its email.
+    case lock(TokenDigest, Account.ID, recipient: EmailAddress, expiresAt: Date)
     /// The token of any other link.
     case link(StoredLink)
 }
@@ -57,7 +57,8 @@ struct MailDrafting: Sendable {
         guard intent.failures == 0 || !isLate(intent, rules.accountLockLifetime) else { return .expired }
         let secret = SecretToken()
         let mail = try render(kind, to: account.email, account, secret, device: device, intent)
-        return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now() + rules.accountLockLifetime))
+        let expiry = now() + rules.accountLockLifetime
+        return .mail(mail, token: .lock(secret.digest, account.id, recipient: account.email, expiresAt: expiry))
     }
 
     /// Prepares the email with a reset link. For an unknown address, the method does the same work, so that the time of the call doesn't
@@ -112,11 +113,13 @@ struct MailDrafting: Sendable {
         return isAvailable && account.map { $0.email != address } == true ? draft : .nobody
     }
 
-    /// Prepares a notice to a former address, with the link that restores the address.
+    /// Prepares a notice to a former address, with the link that restores the address. A notice of a deletion is sent only while the account
+    /// is deleted.
     private func undo(_ kind: MailKind, of id: Account.ID, to former: EmailAddress, _ intent: MailIntent) async throws
         -> MailDraft
     {
         guard let record = try await records.record(of: id, at: now()),
+            kind != .formerAccountDeleted || record.account.purgeAt != nil,
             let address = record.formerAddresses.last(where: { $0.email == former })
         else { return .nobody }
         return try link(kind, to: former, account: record.account, expiresAt: address.expiresAt, intent)

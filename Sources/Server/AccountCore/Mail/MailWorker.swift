@@ -282,17 +282,30 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func keep(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.insert(token, liveLimit: .max)
-        case .lock(let digest, let account, let expiry):
+        case .lock(let digest, let account, let recipient, let expiry):
             try await accountLockTokens.insert(digest, account: account, expiresAt: expiry)
+            try await requireAddress(recipient, of: account, for: digest)
         case .link(let link): try await records.insert(link)
         }
+    }
+
+    /// Throws if an account no longer has the address for which a token of the link "this was not me" was created. The worker then prepares
+    /// the email again, for the present address.
+    ///
+    /// A change of the address removes all such tokens, because the owner of the earlier address must not be able to lock the account. The
+    /// change can happen after the worker has read the account and before it has stored the token. The change then doesn't remove the
+    /// token, so the worker removes it. Other tokens need no check, because their use depends on the addresses of the account.
+    private func requireAddress(_ recipient: EmailAddress, of id: Account.ID, for digest: TokenDigest) async throws {
+        guard let account = try await drafting.accounts.account(id: id), account.email != recipient else { return }
+        try await accountLockTokens.discard(digest)
+        throw StoreFailure(isBusy: true, message: "the address of the account has changed")
     }
 
     /// Removes the token of an email that was not delivered.
     private func discard(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.discard(token.digest)
-        case .lock(let digest, _, _): try await accountLockTokens.discard(digest)
+        case .lock(let digest, _, _, _): try await accountLockTokens.discard(digest)
         case .link(let link): try await records.discard(link.digest)
         }
     }
@@ -319,7 +332,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
         let left = leaseEnd.timeIntervalSince(steady())
         // The lease can end before the delivery if the lookup and the rendering were slow, or if the machine was asleep.
-        guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease ended before delivery") }
+        guard left > 0 else { throw MailDeliveryError.leaseEnded }
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await delivery.deliver(mail) }
             tasks.addTask { [clock] in
@@ -331,10 +344,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Begins a pause if the failure affects all emails. If the failure affects only this email, the email server has replied, which ends
+    /// Begins a pause if the failure affects all emails. If the email server has refused or deferred this email, it has replied, which ends
     /// an outage.
     private func noteFailure(_ error: any Error) {
-        guard let error = error as? MailDeliveryError else { return }
+        guard let error = error as? MailDeliveryError, error != .leaseEnded else { return }
         switch error.kind {
         case .refused, .deferred: noteResponse()
         case .unavailable:
@@ -351,6 +364,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         guard let begin = outage.ended() else { return }
         logger.notice("Email server available again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
     }
+}
+
+extension MailDeliveryError {
+    /// The error of an email whose lease ended before its delivery began. The worker did not connect to the email server.
+    fileprivate static let leaseEnded = MailDeliveryError(.deferred, message: "its lease ended before delivery")
 }
 
 extension MailIntent {

@@ -137,6 +137,9 @@ public struct AccountLinks: Sendable {
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`; ``StoreFailure``.
     public func keepAccount(_ token: ResetToken) async throws {
         let (link, account) = try await find(token, for: .keepAccount)
+        // If the address is not verified, the account may have been unused for so long that `AccountPurge` would remove it directly after
+        // its restoration. The use is recorded first, so that a crash between the two steps doesn't lose the account.
+        if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
         try await change(account) { [now] in try $0.keep(by: link.digest, at: now()) }
         audit?.note(.restored, of: account.id)
     }

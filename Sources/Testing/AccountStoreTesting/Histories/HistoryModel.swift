@@ -18,7 +18,7 @@ struct HistoryModel {
         var address: Int
         /// The number of the password; `nil` if no password is valid.
         var password: Int?
-        /// The time of the last sign-in or refresh while the address was not verified.
+        /// The time of the last sign-in, refresh or restoration while the address was not verified.
         var activeAt: TimeInterval
         var isVerified: Bool
         var isLocked = false
@@ -332,6 +332,7 @@ struct HistoryModel {
         else { return false }
         use("account_deleted", of: account)
         accounts[account].purgeAt = nil
+        noteActivity(of: account)
         return true
     }
 
