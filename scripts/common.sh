@@ -68,7 +68,7 @@ need_python_tools() {
 # parser, databases, a browser, the API checkers, an SMTP server, and the servers of other projects.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
-        need_packages curl jq openssl python3 postgresql redis-server haproxy pgbouncer prometheus faketime
+        need_packages curl jq openssl procps python3 postgresql redis-server haproxy pgbouncer prometheus faketime
         # Debian's names first, then Ubuntu's.
         if ! command -v chromedriver >/dev/null; then
             need_packages chromium chromium-driver || need_packages chromium-browser chromium-chromedriver
