@@ -3,6 +3,9 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Scripts change their folder after this.
+if [ -n "${HOLDFAST_BINARY:-}" ]; then HOLDFAST_BINARY=$(realpath "$HOLDFAST_BINARY"); fi
+
 # The folders and manifests whose Swift code is formatted.
 swift_code=(
     Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/BrownOut Benchmarks/ClientCost
