@@ -18,7 +18,7 @@ cluster:
 
 # Run the benchmarks in release mode; FILTER=… selects benchmarks by name.
 bench:
-	@scripts/bench $(FILTER)
+	@scripts/bench "$(FILTER)"
 
 # Fuzz the parsers of untrusted bytes; ARGS="bodies --minutes 15" chooses target and time.
 fuzz:

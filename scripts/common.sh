@@ -3,6 +3,9 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Scripts change their folder after this.
+if [ -n "${HOLDFAST_BINARY:-}" ]; then HOLDFAST_BINARY=$(realpath "$HOLDFAST_BINARY"); fi
+
 # The folders and manifests whose Swift code is formatted.
 swift_code=(
     Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/BrownOut Benchmarks/ClientCost
@@ -68,7 +71,7 @@ need_python_tools() {
 # parser, databases, a browser, the API checkers, an SMTP server, and the servers of other projects.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
-        need_packages curl jq openssl python3 postgresql redis-server haproxy pgbouncer prometheus faketime
+        need_packages curl jq openssl procps python3 postgresql redis-server haproxy pgbouncer prometheus faketime
         # Debian's names first, then Ubuntu's.
         if ! command -v chromedriver >/dev/null; then
             need_packages chromium chromium-driver || need_packages chromium-browser chromium-chromedriver
