@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test("Waits for no body of a refusal to HEAD")
-    func head() async throws {
+    func refusalToHead() async throws {
         let server = try await RefusingServer([Self.head])
         #expect(try await upload(to: server, method: .head).0.status.code == 413)
         try await server.close()
@@ -65,15 +65,15 @@ import Testing
     func cancellation() async throws {
         let server = try await RefusingServer([])
         let chunks = Mutex(0)
-        let upload = Task { try await upload(to: server) { chunks.withLock { $0 += 1 } } }
+        let task = Task { try await upload(to: server) { chunks.withLock { $0 += 1 } } }
         // The buffers of the connection are full when the number no longer changes.
         var before = 0
         repeat {
             before = chunks.withLock(\.self)
             for _ in 0..<5_000 { await Task.yield() }
         } while before == 0 || before != chunks.withLock(\.self)
-        upload.cancel()
-        let error = await #expect(throws: TransportError.self) { _ = try await upload.value }
+        task.cancel()
+        let error = await #expect(throws: TransportError.self) { _ = try await task.value }
         #expect(error?.code == .cancelled)
         try await server.close()
     }

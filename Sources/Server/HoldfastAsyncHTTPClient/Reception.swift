@@ -191,9 +191,9 @@ final class Reception: HTTPClientResponseDelegate {
     /// Stores the head. The event loop resumes the caller that waits for the head after it has processed all bytes that arrived with the
     /// head.
     ///
-    /// After the head of a refusal, the sender passes no further chunks to the engine. A blocked sender must end before the exchange, because
-    /// the engine drops the promise of a blocked chunk. If the response is a short refusal, the sender ends after its last byte. After any
-    /// other head of a refusal, a blocked sender ends now. This also ends the exchange, so the body of the response is lost.
+    /// After the head of a refusal, the sender passes no further chunks to the engine. A blocked sender must end before the exchange,
+    /// because the engine drops the promise of a blocked chunk. If the response is a short refusal, the sender ends after its last byte.
+    /// After any other head of a refusal, a blocked sender ends now. This also ends the exchange, so the body of the response is lost.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         let refused = head.status.code >= 300 && sender?.hasEnded == false ? sender : nil
         let missing = refused == nil || !hasBody ? nil : head.lengthOfShortRefusal

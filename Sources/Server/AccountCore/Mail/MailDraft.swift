@@ -113,8 +113,8 @@ struct MailDrafting: Sendable {
         return isAvailable && account.map { $0.email != address } == true ? draft : .nobody
     }
 
-    /// Prepares a notice to a former address, with the link that restores the address. A notice of a deletion is sent only while the account
-    /// is deleted.
+    /// Prepares a notice to a former address, with the link that restores the address. A notice of a deletion is sent only while the
+    /// account is deleted.
     private func undo(_ kind: MailKind, of id: Account.ID, to former: EmailAddress, _ intent: MailIntent) async throws
         -> MailDraft
     {

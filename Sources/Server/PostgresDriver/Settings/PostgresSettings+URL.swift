@@ -23,8 +23,10 @@ extension PostgresSettings {
     /// | `prepared_statements` | `true`, or `false` for PgBouncer in transaction mode |
     ///
     /// Reserved characters must be percent-encoded. For example, a Unix socket in `/tmp/x` is the host `%2Ftmp%2Fx`.
-    /// - Parameter requiresVerifiedTLS: Whether to verify the server's certificate if the URL has no `sslmode` and at least one host is on
-    ///   another machine. If the URL has an `sslmode`, the client uses this mode.
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - requiresVerifiedTLS: Whether to verify the server's certificate if the URL has no `sslmode` and at least one host is on another
+    ///     machine. If the URL has an `sslmode`, the client uses this mode.
     /// - Throws: ``PostgresURLError``.
     public init(url: String, requiresVerifiedTLS: Bool = false) throws {
         guard let scheme = ["postgres://", "postgresql://"].first(where: { url.hasPrefix($0) }) else {
