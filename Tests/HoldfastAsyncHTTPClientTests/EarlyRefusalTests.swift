@@ -12,13 +12,8 @@ import Testing
     private static let head = "HTTP/1.1 413 X\r\nContent-Length: 7\r\n\r\n"
     private static let chunked = "HTTP/1.1 413 X\r\nTransfer-Encoding: chunked\r\n\r\n7\r\ntoo big\r\n0\r\n\r\n"
 
-    /// Sends an endless body.
-    private func upload(
-        to server: RefusingServer,
-        method: HTTPRequest.Method = .post,
-        report: @escaping @Sendable () -> Void = {}
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        let endless = RequestBody(
+    private static func endless(report: @escaping @Sendable () -> Void) -> RequestBody {
+        RequestBody(
             .stream(length: nil) { write in
                 while true {
                     try await write([UInt8](repeating: 1, count: 65_536))
@@ -27,8 +22,21 @@ import Testing
             },
             contentType: "a/b"
         )
+    }
+
+    /// Sends an endless body.
+    private func upload(
+        to server: RefusingServer,
+        method: HTTPRequest.Method = .post,
+        report: @escaping @Sendable () -> Void = {}
+    ) async throws -> (HTTPResponse, ResponseBody) {
         let request = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/a")
-        return try await AsyncHTTPClientTransport().stream(request, body: endless, timeout: Self.long, idleTimeout: Self.long)
+        return try await AsyncHTTPClientTransport().stream(
+            request,
+            body: Self.endless(report: report),
+            timeout: Self.long,
+            idleTimeout: Self.long
+        )
     }
 
     @Test("Reads the body of an early refusal", arguments: [[head, "too ", "big"], [head + "too big"]])
@@ -57,7 +65,20 @@ import Testing
     @Test("Waits for no body of a refusal to HEAD")
     func refusalToHead() async throws {
         let server = try await RefusingServer([Self.head])
-        #expect(try await upload(to: server, method: .head).0.status.code == 413)
+        let (response, body) = try await upload(to: server, method: .head)
+        #expect(response.status.code == 413)
+        #expect(try await body.collect(upTo: 100).bytes == [])
+        try await server.close()
+    }
+
+    @Test("The deadline ends an upload that the server does not read")
+    func deadline() async throws {
+        let server = try await RefusingServer([])
+        let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/a")
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await AsyncHTTPClientTransport().send(request, body: Self.endless {}, timeout: .seconds(1))
+        }
+        #expect(error?.code == .timeout)
         try await server.close()
     }
 

@@ -133,6 +133,7 @@ final class Reception: HTTPClientResponseDelegate {
     private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
+        if let sender, let deadline { endBlocked(sender, at: deadline) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
         task.futureResult.whenComplete { self.end($0) }
         if let limits { checkLimits(limits) }
@@ -141,6 +142,17 @@ final class Reception: HTTPClientResponseDelegate {
             return state.isCancelled
         }
         if isCancelled { task.cancel() }
+    }
+
+    /// Ends a blocked sender at the deadline, just before the engine ends the exchange. The loop runs tasks with equal deadlines in the order
+    /// in which they were scheduled, so call this method before the engine schedules its deadline.
+    private func endBlocked(_ sender: BodySender, at deadline: NIODeadline) {
+        let check = member.loop.scheduleTask(deadline: deadline) {
+            guard sender.isBlocked else { return }
+            self.state.withLock { $0.isExpired = true }
+            sender.close()
+        }
+        state.withLock { $0.check = check }
     }
 
     /// Cancels a streamed exchange if one of its time limits has passed. Otherwise, the method schedules the next check for the earliest
@@ -196,7 +208,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// After any other head of a refusal, a blocked sender ends now. This also ends the exchange, so the body of the response is lost.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         let refused = head.status.code >= 300 && sender?.hasEnded == false ? sender : nil
-        let missing = refused == nil || !hasBody ? nil : head.lengthOfShortRefusal
+        let missing = refused == nil ? nil : hasBody ? head.lengthOfShortRefusal : 0
         refused?.refuse()
         let blocked = (missing ?? 0) == 0 && refused?.isBlocked == true ? refused : nil
         let ended = blocked.map { _ in task.eventLoop.makePromise(of: Void.self) }

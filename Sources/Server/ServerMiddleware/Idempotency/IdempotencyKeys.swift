@@ -136,7 +136,8 @@ public final class IdempotencyKeys: Sendable {
             leave(claim)
             // It is possible that the store claimed the key before it failed. `settleRest()` therefore releases the key later.
             settleLater(claim, .released)
-            // The task is canceled if the client doesn't wait any longer. This is no failure of the store.
+            // The task is canceled at the request's deadline, which the client can choose, or if the client is gone. The metrics of
+            // the responses count such requests.
             if !(error is CancellationError) {
                 metrics.count(.failed)
                 logger.error("Idempotency key claim failed", metadata: .failure(error))
