@@ -132,6 +132,20 @@ import Testing
         _ = try await services.refresh(next)
     }
 
+    @Test("A sign-in succeeds although the store can't record the activity of the account")
+    func signInWithoutActivity() async throws {
+        let fails = Mutex(false)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "records.noteActivity", fails.withLock({ $0 }) else { return }
+            throw StoreFailure(isBusy: true, message: "busy")
+        }
+        let services = try await AccountServices(stores)
+        _ = try await services.register()
+        fails.withLock { $0 = true }
+        let opened = try await services.signIn("ana@example.com", "old password")
+        _ = try await services.signedIn(opened)
+    }
+
     @Test("A session that was idle too long is refused as expired")
     func idle() async throws {
         try await withServices { services in
