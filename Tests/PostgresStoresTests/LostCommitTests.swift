@@ -132,6 +132,33 @@ import Testing
             #expect(lock.isUnknown)
         }
     }
+
+    @Test("Reports a device as new once if another sign-in adds it before the repetition")
+    func overtakenDevice() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            let records = temporary.stores.records
+            _ = try await records.noteDevice(family: "iPhone", of: id, at: .after(0), notice: nil)
+            let outcome = try await repeating(temporary, reachesServer: false) { stores in
+                try await stores.records.noteDevice(family: "iPad", of: id, at: .after(1), notice: nil)
+            } overtakenBy: {
+                #expect(try await records.noteDevice(family: "iPad", of: id, at: .after(2), notice: nil))
+            }
+            #expect(try !outcome.get())
+        }
+    }
+
+    @Test("Reports a device as new although the response to the commit was lost")
+    func newDevice() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            _ = try await temporary.stores.records.noteDevice(family: "iPhone", of: id, at: .after(0), notice: nil)
+            let outcome = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.records.noteDevice(family: "iPad", of: id, at: .after(1), notice: nil)
+            }
+            #expect(try outcome.get())
+        }
+    }
 }
 
 extension Result {
@@ -152,7 +179,7 @@ private func repeating<Value: Sendable>(
     _ temporary: TemporaryDatabase,
     reachesServer: Bool,
     _ operation: @escaping @Sendable (PostgresAccountStores) async throws -> Value,
-    overtakenBy other: () async throws -> Void
+    overtakenBy other: () async throws -> Void = {}
 ) async throws -> Result<Value, any Error> {
     var outcome: Result<Value, any Error>?
     try await withCutCommit(temporary, reachesServer: reachesServer) { database, proxy in

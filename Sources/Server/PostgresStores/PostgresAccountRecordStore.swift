@@ -323,9 +323,17 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
                     """,
                     [.uuid(id.rawValue), .text(family), .time(now)]
                 ),
+                (
+                    "SELECT first_seen_at FROM account_device WHERE account_id = $1 AND family = $2",
+                    [.uuid(id.rawValue), .text(family)]
+                ),
             ])
             guard !results[0].rows.isEmpty else { throw StoreFailure(isBusy: false, message: "no such account") }
-            guard results[2].count == 1 else { return wasNew.withLock { $0 } }
+            guard results[2].count == 1 else {
+                // If the earlier attempt was rolled back, another request has added the family meanwhile, with its own time.
+                let firstSeen: Double? = try results[3].rows.first?.value(0)
+                return wasNew.withLock { $0 } && firstSeen == now.timeIntervalSince1970
+            }
             let isNew = !results[1].rows.isEmpty
             if isNew, let notice {
                 let added = try await transaction.execute(MailIntent.insertion, notice.values)
