@@ -159,6 +159,31 @@ import Testing
             #expect(try outcome.get())
         }
     }
+
+    @Test("Stores an audit event once if it is appended again after an unknown outcome")
+    func appendedAgain() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            let events = [AuditEvent.Kind.signedIn, .newDevice].map {
+                AuditEvent(kind: $0, accountID: id, time: .after(1), origin: .none)
+            }
+            try await withCutCommit(temporary, reachesServer: true) { database, proxy in
+                let store = PostgresAuditStore(database)
+                // Opens the connection. No other connection opens until the call has failed.
+                try await database.execute("SELECT 1")
+                proxy.refuse(true)
+                let first = Task { try await store.append([events[0]]) }
+                try await waitUntil("the commit is lost") { proxy.open == 0 }
+                first.cancel()
+                let outcome = await first.result
+                #expect(outcome.isUnknown)
+                proxy.refuse(false)
+                try await store.append(events)
+            }
+            let stored = try await temporary.stores.audit.events(of: id, limit: 9)
+            #expect(stored == [events[1], events[0]])
+        }
+    }
 }
 
 extension Result {
