@@ -293,8 +293,23 @@ public struct Authentication: Sendable {
             throw AccountError.invalidCredentials
         }
         await noteActivity(of: account)
-        if let family = device.family { try await noteDevice(family, of: account) }
-        return try await opened(account, session: session.id, refresh: refresh)
+        do {
+            if let family = device.family { try await noteDevice(family, of: account) }
+            return try await opened(account, session: session.id, refresh: refresh)
+        } catch {
+            // The client gets no token of the session.
+            await end(refresh, of: account)
+            throw error
+        }
+    }
+
+    /// Ends a session whose tokens no client gets. If the store fails, the session stays in the user's list until it expires.
+    private func end(_ refresh: SecretToken, of account: Account) async {
+        do {
+            try await sessions.end(refresh: refresh.digest)
+        } catch {
+            logger.warning("Unused session not ended", metadata: .failure(error, ["account.id": "\(account.id)"]))
+        }
     }
 
     /// Opens a session for an account that the caller has just created or changed.
