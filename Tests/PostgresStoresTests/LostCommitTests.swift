@@ -80,6 +80,145 @@ import Testing
             }
         }
     }
+
+    @Test("Reports an unknown outcome if another change follows the lost commit")
+    func overtakenChange() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let outcome = try await repeating(temporary, reachesServer: true) { stores in
+                _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.passwordHash = "new hash" }
+            } overtakenBy: {
+                _ = try await temporary.stores.records.change(account.id, at: .after(2)) { $0.account.epoch += 1 }
+            }
+            #expect(outcome.isUnknown)
+            let stored = try await temporary.stores.accounts.account(id: account.id)
+            #expect(stored?.passwordHash == "new hash")
+            #expect(stored?.epoch == account.epoch + 1)
+        }
+    }
+
+    @Test("Repeats a change if no other change follows the lost commit")
+    func repeatedChange() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let outcome = try await repeating(temporary, reachesServer: false) { stores in
+                _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.epoch += 1 }
+            } overtakenBy: {
+                try await temporary.stores.records.noteActivity(of: account.id, at: .after(2))
+            }
+            try outcome.get()
+            #expect(try await temporary.stores.accounts.account(id: account.id)?.epoch == account.epoch + 1)
+        }
+    }
+
+    @Test("Reports an unknown outcome if a used token is removed after the lost commit")
+    func removedToken() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let token = try await temporary.stores.mint(for: account)
+            let reset = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.confirm(token, of: account)
+            } overtakenBy: {
+                try await temporary.stores.resetTokens.discard(token)
+            }
+            #expect(reset.isUnknown)
+            let lockToken = SecretToken().digest
+            try await temporary.stores.accountLockTokens.insert(lockToken, account: account.id, expiresAt: .after(60))
+            let lock = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.accountLockTokens.lock(lockToken, at: .after(2))
+            } overtakenBy: {
+                try await temporary.stores.accountLockTokens.discard(lockToken)
+            }
+            #expect(lock.isUnknown)
+        }
+    }
+
+    @Test("Reports a device as new once if another sign-in adds it before the repetition")
+    func overtakenDevice() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            let records = temporary.stores.records
+            _ = try await records.noteDevice(family: "iPhone", of: id, at: .after(0), notice: nil)
+            let outcome = try await repeating(temporary, reachesServer: false) { stores in
+                try await stores.records.noteDevice(family: "iPad", of: id, at: .after(1), notice: nil)
+            } overtakenBy: {
+                #expect(try await records.noteDevice(family: "iPad", of: id, at: .after(2), notice: nil))
+            }
+            #expect(try !outcome.get())
+        }
+    }
+
+    @Test("Reports a device as new although the response to the commit was lost")
+    func newDevice() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            _ = try await temporary.stores.records.noteDevice(family: "iPhone", of: id, at: .after(0), notice: nil)
+            let outcome = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.records.noteDevice(family: "iPad", of: id, at: .after(1), notice: nil)
+            }
+            #expect(try outcome.get())
+        }
+    }
+
+    @Test("Stores an audit event once if it is appended again after an unknown outcome")
+    func appendedAgain() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            let events = [AuditEvent.Kind.signedIn, .newDevice].map {
+                AuditEvent(kind: $0, accountID: id, time: .after(1), origin: .none)
+            }
+            try await withCutCommit(temporary, reachesServer: true) { database, proxy in
+                let store = PostgresAuditStore(database)
+                // Opens the connection. No other connection opens until the call has failed.
+                try await database.execute("SELECT 1")
+                proxy.refuse(true)
+                let first = Task { try await store.append([events[0]]) }
+                try await waitUntil("the commit is lost") { proxy.open == 0 }
+                first.cancel()
+                let outcome = await first.result
+                #expect(outcome.isUnknown)
+                proxy.refuse(false)
+                try await store.append(events)
+            }
+            let stored = try await temporary.stores.audit.events(of: id, limit: 9)
+            #expect(stored == [events[1], events[0]])
+        }
+    }
+}
+
+extension Result {
+    /// Whether the operation failed with an unknown outcome.
+    fileprivate var isUnknown: Bool {
+        guard case .failure(let error) = self, let failure = error as? StoreFailure else { return false }
+        return failure.isOutcomeUnknown
+    }
+}
+
+/// Runs an operation whose commit loses its response. A closure runs after the commit and before the repetition.
+/// - Parameters:
+///   - reachesServer: Whether the server gets the commit.
+///   - operation: The operation. It receives the stores whose connection is cut.
+///   - other: The requests between the commit and the repetition.
+/// - Returns: The outcome of the operation.
+private func repeating<Value: Sendable>(
+    _ temporary: TemporaryDatabase,
+    reachesServer: Bool,
+    _ operation: @escaping @Sendable (PostgresAccountStores) async throws -> Value,
+    overtakenBy other: () async throws -> Void = {}
+) async throws -> Result<Value, any Error> {
+    var outcome: Result<Value, any Error>?
+    try await withCutCommit(temporary, reachesServer: reachesServer) { database, proxy in
+        // Opens the connection. No other connection opens until the other requests have ended.
+        try await database.execute("SELECT 1")
+        proxy.refuse(true)
+        let stores = PostgresAccountStores(database, emailKeys: temporary.keys)
+        let running = Task { try await operation(stores) }
+        try await waitUntil("the commit is lost") { proxy.open == 0 }
+        try await other()
+        proxy.refuse(false)
+        outcome = await running.result
+    }
+    return try #require(outcome)
 }
 
 /// Runs a closure with a database that cuts the connection of the first commit.

@@ -168,13 +168,14 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// database. Repetitions of the request then receive this response.
     ///
     /// The row of the account stores the id of the change. If the response of a commit was lost, the driver repeats the transaction. The
-    /// repetition finds this id and returns the value of the earlier run.
+    /// repetition finds this id and returns the value of the earlier run. If it finds the id of another change that was made meanwhile, or
+    /// if the account was removed meanwhile, the outcome is unknown.
     /// - Parameters:
     ///   - id: The account.
     ///   - now: The present time. Expired links and expired former addresses are not part of the record.
     ///   - body: Changes the record. It may run more than once, so it must have no side effects.
     /// - Throws: The error of the closure; `AccountError.emailExists`; `LostIdempotencyKey`; `StoreFailure`. If the method throws, nothing
-    ///   is changed.
+    ///   is changed, unless `StoreFailure.isOutcomeUnknown` is set.
     public func change<Value: Sendable>(
         _ id: Account.ID,
         at now: Date,
@@ -182,11 +183,20 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     ) async throws -> Value? {
         let effect = IdempotentEffect.current(in: database.client)
         let change = UUID()
-        let earlier = Mutex<Value?>(nil)
+        // The value of an earlier attempt whose commit was lost, and the id of the change before this attempt.
+        let earlier = Mutex<(value: Value, base: UUID?)?>(nil)
         return try await database.transaction { transaction in
-            guard let (old, last) = try await Self.read(Self.lockedAccount, id, at: now, in: transaction) else { return nil }
-            // An earlier attempt has made the change, but its response was lost.
-            if last == change, let value = earlier.withLock({ $0 }) { return value }
+            let lost = earlier.withLock { $0 }
+            guard let (old, last) = try await Self.read(Self.lockedAccount, id, at: now, in: transaction) else {
+                if lost != nil { throw StoreFailure.lostCommit }
+                return nil
+            }
+            if let lost {
+                // The earlier attempt has made the change.
+                if last == change { return lost.value }
+                // Another change has replaced the id, so the row doesn't show whether the earlier attempt has made its change.
+                guard last == lost.base else { throw StoreFailure.lostCommit }
+            }
             var record = old
             let value = try body(&record)
             if record.account.email != old.account.email {
@@ -198,7 +208,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
             }
             try await record.write(replacing: old, as: change, in: transaction)
             try await effect?.finish(in: transaction)
-            earlier.withLock { $0 = value }
+            earlier.withLock { $0 = (value, last) }
             return value
         }
     }
@@ -313,9 +323,17 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
                     """,
                     [.uuid(id.rawValue), .text(family), .time(now)]
                 ),
+                (
+                    "SELECT first_seen_at FROM account_device WHERE account_id = $1 AND family = $2",
+                    [.uuid(id.rawValue), .text(family)]
+                ),
             ])
             guard !results[0].rows.isEmpty else { throw StoreFailure(isBusy: false, message: "no such account") }
-            guard results[2].count == 1 else { return wasNew.withLock { $0 } }
+            guard results[2].count == 1 else {
+                // If the earlier attempt was rolled back, another request has added the family meanwhile, with its own time.
+                let firstSeen: Double? = try results[3].rows.first?.value(0)
+                return wasNew.withLock { $0 } && firstSeen == now.timeIntervalSince1970
+            }
             let isNew = !results[1].rows.isEmpty
             if isNew, let notice {
                 let added = try await transaction.execute(MailIntent.insertion, notice.values)

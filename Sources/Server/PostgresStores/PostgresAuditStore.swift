@@ -15,6 +15,8 @@ public final class PostgresAuditStore: AuditStore {
     /// The last account that the sweep has checked for too many events of one kind. The next call continues after this account; `nil`
     /// begins with the first account.
     private let sweptTo = Mutex<UUID?>(nil)
+    /// The events of the last call of ``append(_:)`` if its outcome is unknown, with the ids under which they may be stored.
+    private let unconfirmed = Mutex<[(event: AuditEvent, id: UUID)]>([])
 
     /// Creates the store. Does no I/O.
     /// - Parameter database: The database, with the tables of ``PostgresSchema``.
@@ -25,22 +27,39 @@ public final class PostgresAuditStore: AuditStore {
     /// Adds events in one transaction. The method sends all inserts in one round trip. It drops events of accounts that don't exist.
     ///
     /// One commit stores the whole batch: either all events are stored or none.
+    ///
+    /// If the outcome of a call is unknown, repeat the call with the same events. Further events may follow them. The repetition uses the
+    /// same ids, so it stores no event twice.
     /// - Parameter events: The events, in their order.
     /// - Throws: `StoreFailure`.
     public func append(_ events: [AuditEvent]) async throws {
         // The ids are created before the first attempt. If a repeated transaction finds the rows of a committed first attempt, its inserts
         // conflict with these ids and add nothing.
-        let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
+        let earlier = unconfirmed.withLock { $0 }
+        let ids = zip(events, earlier).prefix { $0 == $1.event }.map { $1.id }
+        let identified = events.enumerated().map { index, event in
+            (event: event, id: index < ids.count ? ids[index] : OrderedID.next())
+        }
+        let rows = identified.map { event, id -> (PostgresStatement, [PostgresValue]) in
             (
                 Self.insertion,
                 [
-                    .uuid(event.accountID.rawValue), .time(event.time), .uuid(OrderedID.next()), .text(event.kind.rawValue),
+                    .uuid(event.accountID.rawValue), .time(event.time), .uuid(id), .text(event.kind.rawValue),
                     .text(event.origin.client), .text(event.origin.requestID),
                 ]
             )
         }
         guard !rows.isEmpty else { return }
-        _ = try await database.transaction { try await $0.execute(rows) }
+        do {
+            _ = try await database.transaction { try await $0.execute(rows) }
+        } catch {
+            // After an unknown outcome, the ids must also survive a failure of the repetition.
+            if !ids.isEmpty || (error as? StoreFailure)?.isOutcomeUnknown == true {
+                unconfirmed.withLock { $0 = identified }
+            }
+            throw error
+        }
+        if !ids.isEmpty { unconfirmed.withLock { $0 = [] } }
     }
 
     /// Adds an event if its account exists.

@@ -3,6 +3,7 @@ public import AccountCore
 public import Foundation
 import Idempotency
 import PostgresDriver
+import Synchronization
 
 /// A PostgreSQL store of the tokens in password reset links.
 ///
@@ -179,7 +180,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// stores the response under this key, so that repetitions of the request receive this response.
     ///
     /// The id of the confirmation email identifies the reset. If the response of the database was lost, the driver repeats the transaction.
-    /// The repetition recognizes the reset by this id and returns `true`.
+    /// The repetition recognizes the reset by this id and returns `true`. If the token was removed meanwhile, the outcome is unknown.
     ///
     /// The usual case takes three round trips: lock and consume, change, commit. The transaction first locks the account's row. So if two
     /// requests use tokens of one account at the same time, exactly one of them succeeds.
@@ -198,6 +199,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         at now: Date
     ) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database.client)
+        // Whether an earlier attempt has consumed the token, and the response to its commit was lost.
+        let isRepeated = Mutex(false)
         return try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
@@ -220,11 +223,11 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                     """,
                     [.time(now), digest.value, .uuid(confirmation.id)]
                 ),
-                ("SELECT 1 FROM reset_token WHERE digest = $1 AND consumed_by = $2", [digest.value, .uuid(confirmation.id)]),
+                ("SELECT consumed_by FROM reset_token WHERE digest = $1", [digest.value]),
             ])
             guard let account: UUID = try results[1].rows.first?.value(0) else {
                 // An earlier attempt may have consumed the token, and its response was lost.
-                return !results[2].rows.isEmpty
+                return try Self.isConsumed(results[2], by: confirmation.id, isRepeated: isRepeated.withLock { $0 })
             }
             let changes = try await transaction.execute(
                 PostgresSessionStore.endAll(of: account) + [
@@ -240,8 +243,24 @@ public struct PostgresResetTokenStore: ResetTokenStore {
             )
             guard changes.last?.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
             try await effect?.finish(in: transaction)
+            isRepeated.withLock { $0 = true }
             return true
         }
+    }
+
+    /// Returns whether an attempt has consumed a token.
+    /// - Parameters:
+    ///   - found: The result of a statement that reads `consumed_by` of the token.
+    ///   - attempt: The id with which the attempt consumes the token.
+    ///   - isRepeated: Whether the response to the commit of the attempt was lost.
+    /// - Throws: `StoreFailure` if the outcome is unknown, because the token was removed after the attempt.
+    static func isConsumed(_ found: PostgresResult, by attempt: UUID, isRepeated: Bool) throws -> Bool {
+        guard let row = found.rows.first else {
+            if isRepeated { throw StoreFailure.lostCommit }
+            return false
+        }
+        let consumer: UUID? = try row.value(0)
+        return consumer == attempt
     }
 
     /// Consumes the unused reset tokens of an account.
@@ -338,7 +357,7 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     /// tokens, so that a password reset needs a new link.
     ///
     /// The row of the consumed token stores a random id of the call. If the response of the commit was lost, the driver repeats the
-    /// transaction. The repetition finds this id and returns `true`.
+    /// transaction. The repetition finds this id and returns `true`. If the token was removed meanwhile, the outcome is unknown.
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - now: The time of the lock.
@@ -346,6 +365,8 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     /// - Returns: Whether the token was valid.
     public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         let attempt = UUID()
+        // Whether an earlier attempt has consumed the token, and the response to its commit was lost.
+        let isRepeated = Mutex(false)
         return try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
@@ -365,9 +386,11 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
                     """,
                     [.time(now), digest.value, .uuid(attempt)]
                 ),
-                ("SELECT 1 FROM freeze_token WHERE digest = $1 AND consumed_by = $2", [digest.value, .uuid(attempt)]),
+                ("SELECT consumed_by FROM freeze_token WHERE digest = $1", [digest.value]),
             ])
-            guard let account: UUID = try results[1].rows.first?.value(0) else { return !results[2].rows.isEmpty }
+            guard let account: UUID = try results[1].rows.first?.value(0) else {
+                return try PostgresResetTokenStore.isConsumed(results[2], by: attempt, isRepeated: isRepeated.withLock { $0 })
+            }
             try await transaction.execute(
                 PostgresSessionStore.endAll(of: account) + [
                     ("UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = $1", [.uuid(account)]),
@@ -375,6 +398,7 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
                     (PostgresResetTokenStore.consumeOthers, [.time(now), .uuid(account)]),
                 ]
             )
+            isRepeated.withLock { $0 = true }
             return true
         }
     }

@@ -94,7 +94,8 @@ public struct SQLiteAuditStore: AuditStore {
                 try database.execute(
                     sql: """
                         DELETE FROM audit_event WHERE id IN (
-                            SELECT id FROM audit_event WHERE account_id = ? AND kind = ? ORDER BY id DESC LIMIT 500 OFFSET ?
+                            SELECT id FROM audit_event WHERE account_id = ? AND kind = ?
+                            ORDER BY time DESC, id DESC LIMIT 500 OFFSET ?
                         )
                         """,
                     arguments: [account, kind, limit]

@@ -429,6 +429,7 @@ extension AccountStoreCheck {
     /// Common causes of failures:
     /// - *Skips events of unknown accounts*: a foreign key refuses the whole batch.
     /// - *Sweeps old events, and all but the newest of each kind*: the store counts the events of all kinds together.
+    /// - *Sweeps events by their times, also after the clock was set back*: the store removes the events that were appended first.
     public static let audit: [AccountStoreCheck] = [
         AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
@@ -466,6 +467,16 @@ extension AccountStoreCheck {
             try require(failures.count, equals: 200, "The number of events of the crowded kind")
             try require(failures.last?.time, equals: .after(500), "The oldest of them")
             try require(kept.last, equals: event(.passwordReset, 1), "The oldest event of another kind")
+        },
+        AccountStoreCheck("audit", "Sweeps events by their times, also after the clock was set back") { stores in
+            let account = try await stores.addAccount()
+            let events = [3.0, 1, 2].map {
+                AuditEvent(kind: .signedIn, accountID: account.id, time: .after($0), origin: .none)
+            }
+            for event in events { try await stores.audit.append([event]) }
+            while try await stores.audit.sweep(before: .after(0), limit: 2) {}
+            let kept = try await stores.audit.events(of: account.id, limit: 9)
+            try require(kept, equals: [events[0], events[2]], "The newest events")
         },
     ]
 }

@@ -45,6 +45,25 @@ import Testing
         }
     }
 
+    @Test("Doesn't count an email if its token isn't stored and its retry has no recipient")
+    func unstoredToken() async throws {
+        let stores = InMemoryAccountStores { operation in
+            if operation == "resetTokens.insert" { throw StoreFailure(isBusy: true, message: "busy") }
+        }
+        try await withPostOffice(stores: stores) { office in
+            let account = try await stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(3_600)))
+            let worker = try office.worker(quota: ResetMailQuota(stores.sentResets) { bounds })
+            try await office.request("ana@example.com")
+            #expect(try await worker.processDue() == 1)
+            stores.read { $0.accounts[account.id]?.state = .suspended }
+            office.clock.advance(by: 7)
+            #expect(try await worker.processDue() == 1)
+            #expect(try await stores.intents.count() == 0)
+            #expect(stores.read { $0.sentResets.count } == 0)
+        }
+    }
+
     @Test("Counts emails of registrations and verifications in the quota of all networks")
     func otherKinds() async throws {
         try await withPostOffice { office in

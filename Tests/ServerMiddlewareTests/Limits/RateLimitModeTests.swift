@@ -94,6 +94,15 @@ import Testing
         #expect(try await server.get().status == .ok)
     }
 
+    @Test("Neither counts nor logs a canceled decision as a failure of the store")
+    func canceledDecision() async throws {
+        let server = LimitedServer([], store: BrokenStore(CancellationError()))
+        server.group(.client("ip")).get("/") { _, _ in "" }
+        #expect(try await server.get().status == .serviceUnavailable)
+        #expect(server.count("rate_limit_store_errors", "ip") == 0)
+        #expect(!server.logs.entries.contains { "\($0.message)" == "Rate limit store failed" })
+    }
+
     @Test("Logs a flood of refusals once a second, with the number of those omitted")
     func logFlood() throws {
         let logs = InMemoryLogHandler()
@@ -118,9 +127,14 @@ private final class BrokenStore: RateLimitStore {
     struct Gone: Error {}
 
     let isBroken = Mutex(true)
+    private let error: any Error
+
+    init(_ error: any Error = Gone()) {
+        self.error = error
+    }
 
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
-        if isBroken.withLock({ $0 }) { throw Gone() }
+        if isBroken.withLock({ $0 }) { throw error }
         return RateLimitResult(limits: [])
     }
 

@@ -86,7 +86,7 @@ struct InMemoryState: Sendable {
     var turns = MailTurns()
     var lastRetry: Date?
     var sentResets: [MailIntent.ID: InMemorySentReset] = [:]
-    /// The events of each account, oldest first.
+    /// The events of each account. Events with the same time are in the order in which they were appended.
     var events: [Account.ID: [AuditEvent]] = [:]
 
     /// Returns the account with an id.

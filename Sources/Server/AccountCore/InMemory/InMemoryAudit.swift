@@ -14,10 +14,7 @@ struct InMemoryAudit: AuditStore {
 
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
         try await stores.perform("audit.events") { state in
-            let newest = (state.events[account] ?? []).enumerated().sorted { first, second in
-                (first.element.time, first.offset) > (second.element.time, second.offset)
-            }
-            return newest.prefix(limit).map(\.element)
+            Array(Self.newestFirst(state.events[account] ?? []).prefix(limit))
         }
     }
 
@@ -25,7 +22,7 @@ struct InMemoryAudit: AuditStore {
         try await stores.perform("audit.sweep") { state in
             for (account, events) in state.events {
                 var counts: [AuditEvent.Kind: Int] = [:]
-                let kept = events.reversed().filter { event in
+                let kept = Self.newestFirst(events).filter { event in
                     counts[event.kind, default: 0] += 1
                     return event.time >= before && counts[event.kind, default: 0] <= limit
                 }
@@ -33,5 +30,10 @@ struct InMemoryAudit: AuditStore {
             }
             return false
         }
+    }
+
+    /// Sorts events by their times, newest first. If several events have the same time, the last of them comes first.
+    private static func newestFirst(_ events: [AuditEvent]) -> [AuditEvent] {
+        events.enumerated().sorted { ($0.element.time, $0.offset) > ($1.element.time, $1.offset) }.map(\.element)
     }
 }

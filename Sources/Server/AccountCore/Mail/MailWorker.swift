@@ -242,7 +242,13 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// The token is stored first, so that the link works as soon as the email arrives. The older links are removed last, because an email
     /// that can't be delivered must not invalidate links that were delivered.
     private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
-        try await keep(token)
+        do {
+            try await keep(token)
+        } catch {
+            // No email is sent. If the retry has no recipient either, nothing else removes the record of the email.
+            try? await quota?.cancel(intent)
+            throw error
+        }
         do {
             try await deliver(mail, before: leaseEnd)
         } catch {

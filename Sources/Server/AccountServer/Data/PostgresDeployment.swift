@@ -3,6 +3,7 @@ import CoreMetrics
 import Crypto
 import Foundation
 import Logging
+import Observability
 package import PostgresDriver
 package import PostgresStores
 import Scheduling
@@ -175,7 +176,7 @@ private struct PresenceService: Service, CustomStringConvertible {
         await PeriodicService(every: .seconds(1)) {
             try await deployment.renew()
         } failure: { error in
-            logger.error("Server registration not renewed", metadata: ["error": "\(error)"])
+            logger.error("Server registration not renewed", metadata: .failure(error))
         }.run()
     }
 }
@@ -193,7 +194,7 @@ private struct RotationService: Service, CustomStringConvertible {
             guard let added = try await stores.addKeysOfPresentSecret() else { return }
             logger.notice("All accounts have keys of the present secret", metadata: ["added": "\(added)"])
         } failure: { error in
-            logger.error("Accounts lack keys of the present secret", metadata: ["error": "\(error)"])
+            logger.error("Accounts lack keys of the present secret", metadata: .failure(error))
         }.run()
     }
 }

@@ -111,4 +111,8 @@ extension StoreFailure {
             }
         self.init(isBusy: isBusy, isOutcomeUnknown: error == .outcomeUnknown, message: error.description)
     }
+
+    /// The error of a repeated transaction that can't find out whether the earlier attempt was committed, because another transaction has
+    /// removed or replaced the mark of that attempt.
+    static let lostCommit = StoreFailure(.outcomeUnknown)
 }

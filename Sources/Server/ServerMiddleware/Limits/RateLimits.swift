@@ -87,8 +87,11 @@ public final class RateLimits: Sendable {
                 result = try await store.admit(claims)
             }
         } catch {
-            metrics.storeFailed(claims)
-            context.logger.error("Rate limit store failed", metadata: .failure(error))
+            // The task is canceled if the client doesn't wait any longer. This is no failure of the store.
+            if !(error is CancellationError) {
+                metrics.storeFailed(claims)
+                context.logger.error("Rate limit store failed", metadata: .failure(error))
+            }
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
         context.limits.note(result.limits)
@@ -119,7 +122,7 @@ public final class RateLimits: Sendable {
         do {
             return try await store.check(claims).limits
         } catch {
-            metrics.storeFailed(claims)
+            if !(error is CancellationError) { metrics.storeFailed(claims) }
             return []
         }
     }
@@ -173,7 +176,8 @@ public struct RateLimitAdmission: Sendable {
         do {
             try await limits.store.refund(charge, under: refunded)
         } catch {
-            return limits.metrics.storeFailed(claims)
+            if !(error is CancellationError) { limits.metrics.storeFailed(claims) }
+            return
         }
         limits.metrics.refunded(claims)
         request.note(await limits.peek(at: claims))
