@@ -142,7 +142,8 @@ import Testing
             let outcome = try await repeating(temporary, reachesServer: false) { stores in
                 try await stores.records.noteDevice(family: "iPad", of: id, at: .after(1), notice: nil)
             } overtakenBy: {
-                #expect(try await records.noteDevice(family: "iPad", of: id, at: .after(2), notice: nil))
+                let isNew = try await records.noteDevice(family: "iPad", of: id, at: .after(2), notice: nil)
+                #expect(isNew)
             }
             #expect(try !outcome.get())
         }

@@ -144,8 +144,8 @@ final class Reception: HTTPClientResponseDelegate {
         if isCancelled { task.cancel() }
     }
 
-    /// Ends a blocked sender at the deadline, just before the engine ends the exchange. The loop runs tasks with equal deadlines in the order
-    /// in which they were scheduled, so call this method before the engine schedules its deadline.
+    /// Ends a blocked sender at the deadline, just before the engine ends the exchange. The loop runs tasks with equal deadlines in the
+    /// order in which they were scheduled, so call this method before the engine schedules its deadline.
     private func endBlocked(_ sender: BodySender, at deadline: NIODeadline) {
         let check = member.loop.scheduleTask(deadline: deadline) {
             guard sender.isBlocked else { return }
