@@ -29,7 +29,7 @@ public final class PostgresAuditStore: AuditStore {
     /// One commit stores the whole batch: either all events are stored or none.
     ///
     /// If the outcome of a call is unknown, repeat the call with the same events. Further events may follow them. The repetition uses the
-    /// same ids, so it stores no event twice.
+    /// same ids, so it stores no event twice. This is not guaranteed if another call runs at the same time.
     /// - Parameter events: The events, in their order.
     /// - Throws: `StoreFailure`.
     public func append(_ events: [AuditEvent]) async throws {

@@ -251,7 +251,11 @@ public struct Authentication: Sendable {
             }
             // The presented token is used up already. If this step failed the refresh, the client would lose its session unless it repeated
             // the request within the repeat window.
-            await noteActivity(of: account)
+            do {
+                try await noteActivity(of: account)
+            } catch {
+                logger.warning("Account activity not recorded", metadata: .failure(error, ["account.id": "\(account.id)"]))
+            }
             return try await opened(account, session: session.id, refresh: next)
         }
     }
@@ -289,11 +293,11 @@ public struct Authentication: Sendable {
             createdAt: steady(),
             deviceName: device.name
         )
-        guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
-            throw AccountError.invalidCredentials
-        }
-        await noteActivity(of: account)
         do {
+            guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
+                throw AccountError.invalidCredentials
+            }
+            try await noteActivity(of: account)
             if let family = device.family { try await noteDevice(family, of: account) }
             return try await opened(account, session: session.id, refresh: refresh)
         } catch {
@@ -305,11 +309,10 @@ public struct Authentication: Sendable {
 
     /// Ends a session whose tokens no client gets. If the store fails, the session stays in the user's list until it expires.
     private func end(_ refresh: SecretToken, of account: Account) async {
-        do {
-            try await sessions.end(refresh: refresh.digest)
-        } catch {
-            logger.warning("Unused session not ended", metadata: .failure(error, ["account.id": "\(account.id)"]))
-        }
+        // The session must end also if the task of the request was canceled.
+        let ending = Task { [sessions] in try await sessions.end(refresh: refresh.digest) }
+        guard case .failure(let error) = await ending.result else { return }
+        logger.warning("Unused session not ended", metadata: .failure(error, ["account.id": "\(account.id)"]))
     }
 
     /// Opens a session for an account that the caller has just created or changed.
@@ -324,15 +327,9 @@ public struct Authentication: Sendable {
         }
     }
 
-    /// Records the use of an unverified account, so that ``AccountPurge`` doesn't remove the account as unused. If the store fails, the
-    /// method only logs the failure, because the session is already open or refreshed.
-    private func noteActivity(of account: Account) async {
-        guard !account.isEmailVerified else { return }
-        do {
-            try await records.noteActivity(of: account.id, at: now())
-        } catch {
-            logger.warning("Account activity not recorded", metadata: .failure(error, ["account.id": "\(account.id)"]))
-        }
+    /// Records the use of an unverified account, so that ``AccountPurge`` doesn't remove the account as unused.
+    private func noteActivity(of account: Account) async throws {
+        if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
     }
 
     /// Records the family of a device, such as `iPhone`. If the user has signed in before, but only from devices of other families, the

@@ -87,7 +87,8 @@ public final class RateLimits: Sendable {
                 result = try await store.admit(claims)
             }
         } catch {
-            // The task is canceled if the client doesn't wait any longer. This is no failure of the store.
+            // The task is canceled at the request's deadline, which the client can choose, or if the client is gone. The metrics of
+            // the responses count such requests.
             if !(error is CancellationError) {
                 metrics.storeFailed(claims)
                 context.logger.error("Rate limit store failed", metadata: .failure(error))

@@ -2,9 +2,9 @@
 ///
 /// A client can use many addresses of one network, and each address has its own quota. For example, an IPv6 customer has a /56 or /48, and
 /// a small IPv4 provider has a /24. A limit for the network bounds all these addresses together. The quota of a network is a multiple of
-/// the quota of one address, with the same window. If the quota of the network is at most 64, the network can use the whole quota at the
-/// same time. Otherwise, the network can use half of the quota at the same time, and the rest at an even rate. If one request costs more
-/// than half of the quota, the network can use the cost of one request at the same time, or the whole quota if it is at most 4,096.
+/// the quota of one address, with the same window. If the quota of the network is at most 64, or if one request costs more than half of it,
+/// the network can use the whole quota at the same time. Otherwise, the network can use half of the quota at the same time, and the rest at
+/// an even rate.
 ///
 /// ```swift
 /// let policy = RateLimitPolicy.requests(60, per: .seconds(60), name: "login-ip")
@@ -53,14 +53,12 @@ public struct WideLimits: Hashable, Sendable {
     func policies(of policy: RateLimitPolicy) -> [RateLimitPolicy] {
         zip(Self.suffixes, [near, far]).map { suffix, factor in
             let quota = min(Int(Int32.max), policy.quota * factor)
-            // A long log would take 8 bytes per unit.
-            let isLogged = quota <= 64 || policy.cost > quota / 2 && quota <= 4_096
             return RateLimitPolicy(
                 name: policy.name + suffix,
                 quota: quota,
                 window: policy.window,
                 cost: policy.cost,
-                algorithm: isLogged ? .slidingWindow : .strictGCRA(burst: max(quota / 2, policy.cost)),
+                algorithm: quota <= 64 || policy.cost > quota / 2 ? .slidingWindow : .strictGCRA(burst: quota / 2),
                 unit: policy.unit
             )
         }
