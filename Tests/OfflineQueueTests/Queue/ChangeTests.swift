@@ -272,8 +272,10 @@ import Testing
         for _ in 0..<1_000 { await Task.yield() }
         lock.unlock()
         let result = await call.result
-        let isRecorded = await becomesTrue { bench.queue.counts.pending == 0 }
-        #expect(isRecorded)
+        // On a slow machine, the queue has given up the lock. It then writes the end of the request at the next drain.
+        await bench.drain()
+        #expect(bench.queue.counts.pending == 0)
+        #expect(bench.server.requests.count == 1)
         switch result {
         // The queue handled the refusal after the caller had returned.
         case .success: #expect(bench.queue.counts.deadLetters == 1)
