@@ -303,8 +303,12 @@ import Testing
         #expect(bench.queue.counts == QueueCounts(pending: 0, deadLetters: 0, bytes: 0, delivered: 0))
     }
 
-    @Test("Returns the response to a caller whose request replaced that of a canceled one")
-    func canceledCoalescedCaller() async throws {
+    /// Makes two calls with the same coalescing key while the lane is busy, so that the second call replaces the content of the first one.
+    /// Requires that the first caller returns while the lane is still busy, and that the second caller gets the response.
+    /// - Parameter check: Runs after both calls have begun.
+    private func replaceCall(
+        _ check: (QueueBench, Task<QueueResult<Void>, any Error>) async throws -> Void = { _, _ in }
+    ) async throws {
         let bench = try await QueueBench()
         let isHeld = Mutex(true)
         defer { isHeld.withLock { $0 = false } }
@@ -321,42 +325,7 @@ import Testing
         let isStored = await becomesTrue { bench.queue.counts.pending == 2 }
         #expect(isStored)
         let second = Task { try await call("2") }
-        let isReplaced = await becomesTrue {
-            bench.queue.journal.withState { ledger in ledger.records.contains { $0.key.rawValue != $0.value.content } }
-        }
-        #expect(isReplaced)
-        first.cancel()
-        guard case .queued = try await first.value else {
-            Issue.record("the canceled caller got a response")
-            return
-        }
-        isHeld.withLock { $0 = false }
-        guard case .response = try await second.value else {
-            Issue.record("the waiting caller got no response")
-            return
-        }
-        #expect(bench.server.bodies == ["earlier", "\"2\""])
-    }
-
-    @Test("A caller whose content is replaced waits no longer")
-    func replacedCaller() async throws {
-        let bench = try await QueueBench()
-        let isHeld = Mutex(true)
-        defer { isHeld.withLock { $0 = false } }
-        bench.network.decide { _, body in
-            while body == "earlier", isHeld.withLock(\.self) { await Task.yield() }
-            return .delivered
-        }
-        // The lane is busy, so the calls wait.
-        try await bench.enqueue("earlier")
-        let call = { @Sendable [queue = bench.queue] (body: String) async throws -> QueueResult<Void> in
-            try await queue.send(.post, "/items", body, options: .queued(coalescingKey: "profile"))
-        }
-        let first = Task { try await call("1") }
-        let isStored = await becomesTrue { bench.queue.counts.pending == 2 }
-        #expect(isStored)
-        let second = Task { try await call("2") }
-        // The first request is still held.
+        try await check(bench, first)
         guard case .queued = try await first.value else {
             Issue.record("the caller of the replaced content got a response")
             return
@@ -368,6 +337,20 @@ import Testing
         }
         #expect(bench.server.bodies == ["earlier", "\"2\""])
     }
+
+    @Test("Returns the response to a caller whose request replaced that of a canceled one")
+    func canceledCoalescedCaller() async throws {
+        try await replaceCall { bench, first in
+            let isReplaced = await becomesTrue {
+                bench.queue.journal.withState { ledger in ledger.records.contains { $0.key.rawValue != $0.value.content } }
+            }
+            #expect(isReplaced)
+            first.cancel()
+        }
+    }
+
+    @Test("A caller whose content is replaced waits no longer")
+    func replacedCaller() async throws { try await replaceCall() }
 
     @Test("Stores the dead letter of a request after an earlier call was not stored")
     func refusedAfterFullDisk() async throws {
