@@ -17,20 +17,26 @@ import RateLimiting
 /// If `n` clients use their shares completely, the fraction `1 / (1 + n / 64)` of the half stays free. So a half never becomes completely
 /// full.
 ///
-/// For addresses, the network (such as a /24 or /48) counts as the client, because an attacker can use all addresses of a network without
-/// cost. One address may use half of its network's share. Exception: the first key of an address only needs room in the network's share,
-/// even if other addresses have used more than half of this share.
+/// An attacker can use many addresses of a network (such as a /24 or /48) without cost. So the share of an address also depends on
+/// `others`, the number of bytes that the other addresses of its network use:
+///
+///     (share / (share + others))³ × share / 2
+///
+/// An address that is alone in its network may use half of a share. For the first key of an address, the limit is twice as high. So an
+/// attacker with a few addresses, or even with all addresses of a /56, leaves room for the other addresses of its network. If all 65,536
+/// clients of a /48 (its /64 networks) use as many bytes as they may, the network uses less than a fifth of an empty half.
 ///
 /// With the default of 1 GiB, and while few clients use keys, the shares are:
 ///
 /// | client | share | keys with small responses |
 /// |---|---|---|
 /// | account | 8 MiB | 8,192 |
-/// | network | 8 MiB | 8,192 |
-/// | address | 4 MiB | 4,096 |
+/// | address that is alone in its network | 4 MiB | 4,096 |
+/// | address beside two addresses that use their complete shares | 880 KiB | 880 |
+/// | address beside 256 addresses that use their complete shares | 31 KiB | 31 |
 ///
-/// For example, if an attacker fills the shares of 300 networks, a sixth of the half for addresses stays free, and each other network may
-/// use 250 KiB.
+/// For example, if an attacker uses the complete shares of two addresses in each of 300 networks, a quarter of the half for addresses stays
+/// free, and an address of another network may use 250 KiB.
 public struct IdempotencyBounds: Hashable, Sendable {
     /// The capacity for all keys of the store, in bytes. It includes both halves.
     public let bytes: Int
@@ -65,10 +71,12 @@ public struct IdempotencyBounds: Hashable, Sendable {
     package func admits(_ usage: IdempotencyUsage) -> Bool {
         let half = Double(bytes / 2)
         let free = max(0, half - Double(usage.pool))
-        let share = Int(free * (free / half) / 64)
-        guard let network = usage.network else { return usage.owner + Self.keySize <= share }
-        // An address without keys only needs room in the share of its network. Any other address may use half of the network's share.
-        return network + Self.keySize <= share && (usage.owner == 0 || usage.owner + Self.keySize <= share / 2)
+        let share = free * (free / half) / 64
+        let size = Double(usage.owner + Self.keySize)
+        guard let network = usage.network else { return size <= share }
+        // The part is 1 if the address is alone in its network. `max` prevents a division by zero in a full half.
+        let part = share / max(1, share + Double(max(0, network - usage.owner)))
+        return size <= part * part * part * (usage.owner == 0 ? share : share / 2)
     }
 }
 
@@ -76,7 +84,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
 package struct IdempotencyUsage {
     /// The bytes of the client's keys.
     package let owner: Int
-    /// The bytes of the keys of the client's network; `nil` if the client is not an address.
+    /// The bytes of the keys of the client's network, including the client's keys; `nil` if the client is not an address.
     package let network: Int?
     /// The bytes of all keys in the client's half.
     package let pool: Int

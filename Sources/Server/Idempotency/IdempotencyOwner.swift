@@ -20,8 +20,8 @@ public enum IdempotencyOwner: Sendable {
     /// client can choose, because each value would get its own share of the capacity of accounts. The store treats a secret and an address
     /// with equal values as the same client.
     case secret(any PartitionKey)
-    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. All addresses of a
-    /// network together have one share of the capacity.
+    /// The network address of an unauthenticated request, and the network that contains it, such as its /24 or /48. The more bytes the
+    /// other addresses of the network use, the smaller the address's share of the capacity is.
     case address(any PartitionKey, network: any PartitionKey)
 
     /// The value whose digest identifies the client. Of the three kinds of clients, only accounts have a prefix. Earlier versions used no

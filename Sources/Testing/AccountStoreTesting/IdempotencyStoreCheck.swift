@@ -169,6 +169,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// - *Removes no running key*: the store treats expired and running keys in the same way.
     /// - *Keeps room for others from an attacker with 400 addresses*: the store doesn't limit the bytes of each network, or accounts and
     ///   addresses use the same part of the bytes. The store of this check has a capacity of 4 MiB.
+    /// - *Leaves room in a network beside two addresses*: the store passes the bytes of the network, or of the client, for both.
     private static let capacity: [IdempotencyStoreCheck] = [
         .init("Refuses a key beyond an account's share, and removes none before it expires", IdempotencyBounds(bytes: 1 << 20)) {
             store in
@@ -249,6 +250,21 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
             try require(outcome, equals: .full(.seconds(60)), "A claim beyond the share of an address")
             let neighbor = IdempotencyOwner.address("neighbor", network: "home")
             try require(try await store.claim(try .sample(owner: neighbor)), equals: .claimed, "A claim of another address")
+        },
+        .init("Leaves room in a network beside two addresses that use their shares", IdempotencyBounds(bytes: 4 << 20)) { store in
+            for number in 0..<2 {
+                let owner = IdempotencyOwner.address("junk-\(number)", network: "home")
+                for key in 0..<100 {
+                    guard try await store.claim(try .sample("\(key)", owner: owner)) == .claimed else { break }
+                }
+            }
+            for number in 0..<4 {
+                let neighbor = IdempotencyOwner.address("neighbor-\(number)", network: "home")
+                for key in 0..<2 {
+                    let outcome = try await store.claim(try .sample("\(key)", owner: neighbor))
+                    try require(outcome, equals: .claimed, "Key \(key) of neighbor \(number)")
+                }
+            }
         },
     ]
 

@@ -131,4 +131,43 @@ import Testing
     func bounds() async {
         await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(bytes: IdempotencyBounds.minimum - 1) }
     }
+
+    /// The bytes that the addresses of a network use after each address in turn has stored as many keys as it may.
+    private func usage(ofAddresses count: Int, in bounds: IdempotencyBounds) -> Int {
+        (0..<count).reduce(0) { used, _ in used + room(besides: used, in: bounds) }
+    }
+
+    /// The bytes that an address without keys may use in a network whose other addresses use a number of bytes. No other network has keys.
+    private func room(besides others: Int, in bounds: IdempotencyBounds) -> Int {
+        var owner = 0
+        while bounds.admits(IdempotencyUsage(owner: owner, network: others + owner, pool: others + owner)) {
+            owner += IdempotencyBounds.keySize
+        }
+        return owner
+    }
+
+    @Test(
+        "Leaves an address room beside other addresses of its network that use all theirs",
+        arguments: [(0, 4_000), (2, 880), (16, 250), (256, 30)]
+    )
+    func neighbors(addresses: Int, keys: Int) {
+        let bounds = IdempotencyBounds()
+        let room = room(besides: usage(ofAddresses: addresses, in: bounds), in: bounds)
+        #expect(room >= keys * IdempotencyBounds.keySize)
+    }
+
+    @Test("A network with 65,536 addresses leaves four fifths of an empty half free")
+    func wholeNetwork() {
+        let bounds = IdempotencyBounds()
+        #expect(usage(ofAddresses: 65_536, in: bounds) < bounds.bytes / 2 / 5)
+    }
+
+    @Test("Admits no key to a half without free bytes")
+    func fullHalf() {
+        let bounds = IdempotencyBounds(bytes: IdempotencyBounds.minimum)
+        #expect(bounds.admits(IdempotencyUsage(owner: 0, network: 0, pool: 0)))
+        for network in [nil, 0, 1_024] {
+            #expect(!bounds.admits(IdempotencyUsage(owner: 0, network: network, pool: bounds.bytes / 2)))
+        }
+    }
 }
