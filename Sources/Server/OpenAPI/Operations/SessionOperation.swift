@@ -74,7 +74,8 @@ package enum SessionOperation: String, AccountOperations {
                 request: Self.refreshToken,
                 responses: [DescribedResponse(204, "The session has ended.")],
                 idempotency: .byClient,
-                asksStore: true
+                asksStore: true,
+                limits: [.accountIP]
             )
         case .me:
             APIOperation(
