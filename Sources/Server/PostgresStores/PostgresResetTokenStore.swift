@@ -187,6 +187,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
+    ///   - epoch: The new epoch of the account, a number that invalidates earlier access tokens and device tokens. If the account already
+    ///     has this epoch or a higher one, the epoch increases by 1.
     ///   - confirmation: The email that reports the change to the owner.
     ///   - now: The present time, at which the token is consumed.
     /// - Returns: Whether the token was valid.
@@ -195,6 +197,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
+        epoch: Int,
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
@@ -233,9 +236,10 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 PostgresSessionStore.endAll(of: account) + [
                     (
                         """
-                        UPDATE account SET password_hash = $1, epoch = epoch + 1, state = 'active', is_verified = true WHERE id = $2
+                        UPDATE account SET password_hash = $1, epoch = greatest(epoch + 1, $3), state = 'active', is_verified = true
+                        WHERE id = $2
                         """,
-                        [.text(passwordHash), .uuid(account)]
+                        [.text(passwordHash), .uuid(account), .integer(epoch)]
                     ),
                     (Self.consumeOthers, [.time(now), .uuid(account)]),
                     (MailIntent.insertion, confirmation.values),

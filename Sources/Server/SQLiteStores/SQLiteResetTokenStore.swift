@@ -164,6 +164,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// - Parameters:
     ///   - digest: The digest of the token.
     ///   - passwordHash: The hash of the new password.
+    ///   - epoch: The new epoch of the account, a number that invalidates earlier access tokens and device tokens. If the account already
+    ///     has this epoch or a higher one, the epoch increases by 1.
     ///   - confirmation: The email that reports the change to the owner.
     ///   - now: The present time, at which the token is consumed.
     /// - Throws: `StoreFailure`, also if the confirmation email is in the queue already; `LostIdempotencyKey` if the key belongs to another
@@ -172,6 +174,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     public func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
+        epoch: Int,
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
@@ -194,9 +197,9 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
             guard let account else { return false }
             try database.execute(
                 sql: """
-                    UPDATE account SET password_hash = ?, epoch = epoch + 1, state = 'active', is_verified = 1 WHERE id = ?
+                    UPDATE account SET password_hash = ?, epoch = max(epoch + 1, ?), state = 'active', is_verified = 1 WHERE id = ?
                     """,
-                arguments: [passwordHash, account]
+                arguments: [passwordHash, epoch, account]
             )
             try database.execute(
                 sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",

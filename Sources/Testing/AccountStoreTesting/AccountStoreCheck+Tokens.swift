@@ -104,6 +104,7 @@ extension AccountStoreCheck {
     /// - *Accepts one of an account's tokens if they are confirmed concurrently*: the store locks the token instead of the account.
     /// - *Finds and consumes no token of an account that is suspended*: the store doesn't check the state of the account, or consumes the
     ///   token before the check.
+    /// - *Raises the epoch to the given number*: the store always adds 1 to the epoch, or sets an epoch that is lower than before.
     private static let confirmations: [AccountStoreCheck] =
         [
             check("Consumes a token once, which sets the password and raises the epoch") { stores in
@@ -119,6 +120,14 @@ extension AccountStoreCheck {
                 try require(await !stores.confirm(token, of: account, after: 2), "A second confirm returns false")
                 try require(try await stores.stored(account).epoch, equals: 1, "The epoch after a second confirm")
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
+            },
+            check("Raises the epoch to the given number, or by one if it isn't higher") { stores in
+                let account = try await stores.addAccount()
+                for (given, expected) in [(7, 7), (7, 8), (3, 9), (10, 10)] {
+                    let token = try await stores.mint(for: account)
+                    try require(await stores.confirm(token, of: account, epoch: given), "confirm returns true")
+                    try require(try await stores.stored(account).epoch, equals: expected, "The epoch")
+                }
             },
             check("Marks the address as verified") { stores in
                 var account = try Account.sample()

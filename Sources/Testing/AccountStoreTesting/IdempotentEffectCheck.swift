@@ -81,7 +81,13 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
             let token = try await stores.mint(for: account)
             let confirmation = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(1))
             return Mutation {
-                try await stores.resetTokens.confirm(token, passwordHash: "new hash", confirmation: confirmation, at: .after(2))
+                try await stores.resetTokens.confirm(
+                    token,
+                    passwordHash: "new hash",
+                    epoch: 1,
+                    confirmation: confirmation,
+                    at: .after(2)
+                )
             } isStored: {
                 try await stores.accounts.account(id: account.id)?.passwordHash == "new hash"
             }

@@ -77,12 +77,14 @@ extension AccountStores {
     ///   - token: The digest of the token.
     ///   - account: The account, whose language the confirmation email uses.
     ///   - seconds: The time of the confirmation.
+    ///   - epoch: The new epoch of the account. The store increases the epoch at least by 1.
     ///   - intentID: The id of the confirmation email.
     /// - Returns: Whether the token was valid. If not, the store changes nothing.
     public func confirm(
         _ token: TokenDigest,
         of account: Account,
         after seconds: TimeInterval = 1,
+        epoch: Int = 0,
         intentID: UUID = UUID()
     ) async throws -> Bool {
         let intent = MailIntent(
@@ -91,7 +93,13 @@ extension AccountStores {
             language: account.language,
             createdAt: .after(seconds)
         )
-        return try await resetTokens.confirm(token, passwordHash: "new hash", confirmation: intent, at: .after(seconds))
+        return try await resetTokens.confirm(
+            token,
+            passwordHash: "new hash",
+            epoch: epoch,
+            confirmation: intent,
+            at: .after(seconds)
+        )
     }
 
     /// Returns whether a reset token is valid. The function doesn't consume the token.

@@ -86,6 +86,23 @@ import Testing
         }
     }
 
+    @Test("The device token of a confirm is valid if the password changes meanwhile")
+    func deviceToken() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            let intruder = try await services.signedIn(opened)
+            let token = try await mint(services, for: opened.account)
+            let device = try await services.recovery.confirm(token, email: nil, newPassword: try Password("new password")) {
+                // The confirm has already read the account.
+                let (old, other) = (try Password("old password"), try Password("other password"))
+                _ = try await services.settings.changePassword(of: intruder, from: old, to: other)
+                return try await $1()
+            }
+            _ = try await services.signIn("ana@example.com", "new password")
+            #expect(try await services.authentication.device(provenBy: [device], for: opened.account.email) != nil)
+        }
+    }
+
     @Test(
         "Refuses a weak password, and the link stays usable",
         arguments: [("short", "too_short"), ("Ana@Example.com", "resembles_account")]

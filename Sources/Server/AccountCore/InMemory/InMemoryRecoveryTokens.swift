@@ -55,6 +55,7 @@ struct InMemoryResetTokens: ResetTokenStore {
     func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
+        epoch: Int,
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
@@ -63,7 +64,7 @@ struct InMemoryResetTokens: ResetTokenStore {
             // This step can throw, so it comes before all changes. If it throws, nothing is changed.
             try state.enqueue(confirmation)
             account.passwordHash = passwordHash
-            account.epoch += 1
+            account.epoch = max(account.epoch + 1, epoch)
             account.state = .active
             // The user has received the link at this address, so the address is verified.
             account.isEmailVerified = true

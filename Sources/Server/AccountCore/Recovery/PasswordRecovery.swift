@@ -7,6 +7,13 @@ public import Foundation
 /// ``request(email:language:)`` only adds an entry to the email queue, and ``MailWorker`` sends the email later.
 /// `confirm` hashes a password, which takes tens of milliseconds. ``validate(_:email:)`` only reads the store.
 public struct PasswordRecovery: Sendable {
+    /// The number by which a reset increases the epoch of the account.
+    ///
+    /// The new epoch is chosen before the password is stored. Meanwhile, other changes, such as a change of the password by a signed-in
+    /// user, can increase the epoch by 1 each. The new epoch must also be higher than theirs, so that the device token of the reset is
+    /// valid.
+    private static let epochStep = 100
+
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
     private let gate: HashingGate
@@ -127,10 +134,10 @@ public struct PasswordRecovery: Sendable {
         // The write increases the epoch of the account, which invalidates all earlier device tokens. So the new device token is created
         // with the new epoch.
         var confirmed = account
-        confirmed.epoch += 1
-        let device = devices.issue(for: confirmed, device: UUID(), at: now())
+        confirmed.epoch += Self.epochStep
+        let (device, epoch) = (devices.issue(for: confirmed, device: UUID(), at: now()), confirmed.epoch)
         let isConfirmed = try await commit(device) {
-            try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now())
+            try await tokens.confirm(digest, passwordHash: hash, epoch: epoch, confirmation: confirmation, at: now())
         }
         guard isConfirmed else { throw AccountError.resetTokenInvalid }
         audit?.note(.passwordReset, of: account.id)

@@ -41,6 +41,7 @@ public protocol ResetTokenStore: Sendable {
     /// - Parameters:
     ///   - digest: The digest of the presented token.
     ///   - passwordHash: The hash of the new password. The caller has computed it before this call, so the transaction is short.
+    ///   - epoch: The new epoch of the account. If the account already has this epoch or a higher one, the store increases the epoch by 1.
     ///   - confirmation: The intent of the email that confirms the new password. If a store repeats the transaction, it recognizes the call
     ///     by the id of this intent.
     ///   - now: The present time. A token that has expired by then isn't valid.
@@ -49,6 +50,7 @@ public protocol ResetTokenStore: Sendable {
     func confirm(
         _ digest: TokenDigest,
         passwordHash: String,
+        epoch: Int,
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool
