@@ -414,6 +414,7 @@ import Testing
             meanwhile = { try await services.links.undoEmail(undo) }
         }
         #expect(try await services.mails().isEmpty)
+        #expect(try await stores.intents.mails(limit: 9).map(\.reason) == ["the address of the account has changed"])
         services.clock.advance(by: 60)
         // The notice goes to the owner instead.
         let notice = try #require(try await services.mails().first)

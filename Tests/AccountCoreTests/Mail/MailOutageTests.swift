@@ -1,6 +1,7 @@
 import AccountContract
 import AccountStoreTesting
 import Email
+import ErrorContract
 import Foundation
 import HoldfastTesting
 import InMemoryLogging
@@ -127,6 +128,36 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             }
             try await worker.processDue()
             #expect(delivery.attempts == 1)
+            #expect(!office.logged.contains("Email server available again"))
+        }
+    }
+
+    @Test("A notice to an address that changes before its delivery doesn't end an outage")
+    func addressChangesInOutage() async throws {
+        let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "freezeTokens.insert" else { return }
+            try await meanwhile.withLock { $0.take() }?()
+        }
+        try await withPostOffice(stores: stores) { office in
+            let account = try await stores.addAccount()
+            let notice = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: office.clock.now())
+            try await stores.intents.enqueue(notice)
+            let delivery = ScriptedDelivery { _, _ in throw MailDeliveryError(.unavailable, message: "down") }
+            let worker = try office.worker(delivery: delivery)
+            try await worker.processDue()
+            #expect(delivery.attempts == 1)
+            office.clock.advance(by: 10)
+            // Runs after the worker has prepared the notice, and before it stores the token of the notice.
+            meanwhile.withLock { meanwhile in
+                meanwhile = {
+                    let address = try EmailAddress("new@example.com")
+                    _ = try await stores.records.change(account.id, at: .after(10)) { $0.account.email = address }
+                }
+            }
+            try await worker.processDue()
+            #expect(delivery.attempts == 1)
+            #expect(try await stores.intents.mails(limit: 9).map(\.reason) == ["the address of the account has changed"])
             #expect(!office.logged.contains("Email server available again"))
         }
     }

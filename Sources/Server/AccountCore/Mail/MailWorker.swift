@@ -304,7 +304,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func requireAddress(_ recipient: EmailAddress, of id: Account.ID, for digest: TokenDigest) async throws {
         guard let account = try await drafting.accounts.account(id: id), account.email != recipient else { return }
         try await accountLockTokens.discard(digest)
-        throw StoreFailure(isBusy: true, message: "the address of the account has changed")
+        throw MailDeliveryError.addressChanged
     }
 
     /// Removes the token of an email that was not delivered.
@@ -353,7 +353,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// Begins a pause if the failure affects all emails. If the email server has refused or deferred this email, it has replied, which ends
     /// an outage.
     private func noteFailure(_ error: any Error) {
-        guard let error = error as? MailDeliveryError, error != .leaseEnded else { return }
+        guard let error = error as? MailDeliveryError, error != .leaseEnded, error != .addressChanged else { return }
         switch error.kind {
         case .refused, .deferred: noteResponse()
         case .unavailable:
@@ -375,6 +375,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 extension MailDeliveryError {
     /// The error of an email whose lease ended before its delivery began. The worker did not connect to the email server.
     fileprivate static let leaseEnded = MailDeliveryError(.deferred, message: "its lease ended before delivery")
+    /// The error of an email whose account got another address before the delivery began. The worker did not connect to the email server.
+    fileprivate static let addressChanged = MailDeliveryError(.deferred, message: "the address of the account has changed")
 }
 
 extension MailIntent {
