@@ -1,6 +1,7 @@
 import AccountCore
 import AccountStoreTesting
 import DataServerTesting
+import ErrorContract
 import Foundation
 import Idempotency
 import PostgresDriver
@@ -57,11 +58,7 @@ import Testing
                 // Opens the connection. No other connection opens until the other request has ended the session.
                 #expect(try await sessions.isAlive(session))
                 proxy.refuse(true)
-                let request = IdempotentRequest(
-                    claim,
-                    lifetime: .seconds(1_000),
-                    database: PostgresIdempotencyStore(database).database
-                ) { .after(0) }
+                let request = keyedRequest(claim, in: database)
                 let response = try IdempotentResponse.json(["done": true])
                 let ending = Task {
                     try await IdempotentRequest.$current.withValue(request) {
@@ -78,6 +75,42 @@ import Testing
                 Issue.record("the key is not finished")
                 return
             }
+        }
+    }
+
+    @Test("Adds no email again if another server sends it before the repetition")
+    func sentEmail() async throws {
+        try await withDatabase { temporary in
+            let stores = temporary.stores
+            let account = try await stores.addAccount()
+            let intent = MailIntent(subject: .passwordReset(account.email), language: .english, createdAt: .after(0))
+            let claim = try IdempotencyClaim.sample()
+            let keys = PostgresIdempotencyStore(temporary.database)
+            #expect(try await keys.claim(claim, lease: .seconds(60), at: .after(0)) == .claimed)
+            try await withCutCommit(temporary, reachesServer: true) { database, proxy in
+                // Opens the connection. No other connection opens until the other server has sent the email.
+                try await database.execute("SELECT 1")
+                proxy.refuse(true)
+                let (queue, request) = (PostgresMailIntentQueue(database), keyedRequest(claim, in: database))
+                let response = try IdempotentResponse.json(["done": true])
+                let adding = Task {
+                    try await IdempotentRequest.$current.withValue(request) {
+                        try await request.expecting(response) { try await queue.enqueue(intent) }
+                    }
+                }
+                try await waitUntil("the commit is lost") { proxy.open == 0 }
+                try await waitUntil("the email is in the queue") { try await stores.intents.count() == 1 }
+                let claimed = try await stores.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(60))
+                #expect(claimed.map(\.id) == [intent.id])
+                let bounds = ResetMailBounds()
+                let decision = try await stores.sentResets.reserve(intent.id, for: account.id, within: bounds, at: .after(1))
+                #expect(decision == .reserved)
+                try await stores.intents.settle(intent)
+                proxy.refuse(false)
+                try await adding.value
+                #expect(request.isFinished)
+            }
+            #expect(try await stores.intents.count() == 0)
         }
     }
 
@@ -185,6 +218,11 @@ import Testing
             #expect(stored == [events[1], events[0]])
         }
     }
+}
+
+/// Returns a request that has claimed an idempotency key in a database.
+private func keyedRequest(_ claim: IdempotencyClaim, in database: PostgresDatabase) -> IdempotentRequest {
+    IdempotentRequest(claim, lifetime: .seconds(1_000), database: PostgresIdempotencyStore(database).database) { .after(0) }
 }
 
 extension Result {

@@ -45,7 +45,10 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// this key, for repetitions of the request.
     ///
     /// After the method has returned, the email survives a crash of the server. If the response of the database is lost, a repeated call
-    /// with the same id adds nothing.
+    /// with the same id adds nothing, even if another server has sent the email in the meantime.
+    ///
+    /// There is one exception: the database records the id of a sent email only if clients can request the email without signing in; see
+    /// ``PostgresSentResetStore``. So an email to a new address of an account can be sent twice.
     /// - Parameter intent: The email, with an id that the caller created.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request. If the method throws this error, nothing is
     ///   stored.
@@ -59,8 +62,9 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         }
     }
 
-    /// Adds an email to the queue. If an earlier attempt has added the same email, the method succeeds without a change. It recognizes the
-    /// email by its id, kind and creation time. If the queue contains a different email with this id, the method throws.
+    /// Adds an email to the queue. If an earlier attempt has added the same email, the method succeeds without a change, even if a worker
+    /// has sent the email in the meantime. It recognizes the email by its id, kind and creation time. If the queue contains a different
+    /// email with this id, the method throws.
     private static func add(
         _ intent: MailIntent,
         by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
@@ -68,12 +72,11 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         let added = try await execute(MailIntent.insertion, intent.values)
         guard added.count == 0 else { return }
         // The id exists already. Either an earlier attempt has added this email and its response was lost, or a different email has the
-        // same id.
-        let found = try await execute(
-            "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
-            [.uuid(intent.id), .text(intent.subject.kind)]
-        )
-        guard try found.rows.first?.value(0) == intent.createdAt.timeIntervalSince1970 else {
+        // same id. If the id is no longer in the queue, a worker has removed the email of the earlier attempt.
+        let found = try await execute("SELECT kind, created_at FROM mail_intent WHERE id = $1", [.uuid(intent.id)])
+        guard let row = found.rows.first else { return }
+        let (kind, createdAt): (String, Double) = (try row.value(0), try row.value(1))
+        guard kind == intent.subject.kind, createdAt == intent.createdAt.timeIntervalSince1970 else {
             throw StoreFailure(isBusy: false, message: "the id of an intent is taken")
         }
     }

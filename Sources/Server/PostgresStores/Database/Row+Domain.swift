@@ -72,11 +72,13 @@ extension MailIntent {
         )
     }
 
-    /// Adds an email to the queue. It is due immediately. If the queue contains an email with the same id, the statement changes no row.
+    /// Adds an email to the queue. It is due immediately. If the queue contains an email with the same id, or if an email with this id was
+    /// sent recently, the statement changes no row.
     static let insertion: PostgresStatement = """
         INSERT INTO mail_intent
             (id, kind, email, account_id, text, language, created_at, due_at, failures, client, request_id, network, state)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, 'waiting') ON CONFLICT (id) DO NOTHING
+        SELECT $1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, 'waiting'
+        WHERE NOT EXISTS (SELECT 1 FROM sent_reset WHERE intent_id = $1) ON CONFLICT (id) DO NOTHING
         """
 
     /// The parameters of ``insertion``, in order. If the email has no client, its network is the empty text.
