@@ -340,6 +340,11 @@ let package = Package(
 
         // Examples.
         .executableTarget(name: "GettingStarted", dependencies: ["Holdfast", "OfflineQueue"], path: "Examples/GettingStarted"),
+        .executableTarget(
+            name: "GettingStartedServer",
+            dependencies: ["ServerMiddleware", hummingbird],
+            path: "Examples/GettingStartedServer"
+        ),
         program(
             "holdfast-terminal-app",
             in: "Examples/TerminalApp",

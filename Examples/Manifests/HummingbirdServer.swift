@@ -1,10 +1,10 @@
+// snippet: readme-dependency-server
 // swift-tools-version: 6.2
 import PackageDescription
 
 let package = Package(
     name: "MyServer",
     platforms: [.macOS(.v15)],
-    // snippet: readme-dependency-server
     dependencies: [
         .package(url: "https://example.com/holdfast.git", from: "0.1.0", traits: ["Server"]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -19,5 +19,5 @@ let package = Package(
             ]
         )
     ]
-    // snippet end
 )
+// snippet end

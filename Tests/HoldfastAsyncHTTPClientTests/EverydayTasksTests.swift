@@ -10,7 +10,8 @@ import Testing
     }
 }
 
-/// `MEASURE_MEMORY=1 swift test --traits Server --filter StreamingMemoryTests`; no other test may run in the process.
+/// `MEASURE_MEMORY=1 swift test --traits Server --filter HoldfastAsyncHTTPClientTests.StreamingMemoryTests`; no other test may run in the
+/// process.
 @Suite(
     "Memory in use while 200 MB are transferred over AsyncHTTPClient",
     .enabled(if: ProcessInfo.processInfo.environment["MEASURE_MEMORY"] != nil)

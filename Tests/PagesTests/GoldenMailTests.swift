@@ -6,7 +6,7 @@ import Testing
 
 /// Complete emails, stored as files that show each change of a template in a review.
 ///
-/// After an intended change: `UPDATE_GOLDEN=1 swift test --filter GoldenMailTests`, then review the difference.
+/// After an intended change: `UPDATE_GOLDEN=1 swift test --traits Server --filter GoldenMailTests`, then review the difference.
 @Suite struct GoldenMailTests {
     @Test("Each email equals its reviewed version byte for byte", arguments: Language.supported, MailKind.allCases)
     func golden(_ language: Language, kind: MailKind) throws {

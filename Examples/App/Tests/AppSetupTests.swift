@@ -27,6 +27,15 @@ struct AppSetupTests {
         #expect(domains == ["applinks:\(Configuration.linkHost)", "webcredentials:\(Configuration.linkHost)"])
     }
 
+    @Test("The project signs with the entitlements, and does not let XcodeGen overwrite a file")
+    func signing() throws {
+        let project = try String(contentsOf: Self.folder.appending(path: "project.yml"), encoding: .utf8)
+        let signing = project.matches(of: /CODE_SIGN_ENTITLEMENTS: Resources\/(\w+)\.entitlements/).map { String($0.output.1) }
+        #expect(signing == ["App", "Mac"])
+        // XcodeGen writes the file of these keys, with the properties below the key as its contents.
+        #expect(project.matches(of: /(?m)^\s*(entitlements|info):/).isEmpty)
+    }
+
     @Test("The project names files that exist, and every product that the sources import")
     func project() throws {
         let project = try String(contentsOf: Self.folder.appending(path: "project.yml"), encoding: .utf8)

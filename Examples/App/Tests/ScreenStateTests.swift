@@ -8,7 +8,7 @@ struct ScreenStateTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let file = folder.appending(path: "Snapshots.txt")
 
-    /// The recorded snapshots by name. `HOLDFAST_RECORD=1 swift test --filter ScreenStateTests` writes the file.
+    /// The recorded snapshots by name. `HOLDFAST_RECORD=1 swift test --traits Server --filter ScreenStateTests` writes the file.
     private static let recorded: [String: String] = {
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         let sections = text.components(separatedBy: "\n== ").dropFirst().map { section in

@@ -140,7 +140,8 @@ import Testing
     }
 }
 
-/// `MEASURE_MEMORY=1 swift test --filter StreamingMemoryTests`; no other test may run in the process.
+/// `MEASURE_MEMORY=1 swift test --traits Server --filter HoldfastURLSessionTests.StreamingMemoryTests`; no other test may run in the
+/// process.
 @Suite(
     "Memory in use while 200 MB are transferred over URLSession",
     .enabled(if: ProcessInfo.processInfo.environment["MEASURE_MEMORY"] != nil)

@@ -8,7 +8,7 @@ import Testing
 
 /// Generates and checks the table of `docs/app/foreign-servers.md`.
 ///
-/// After an intended change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then review the difference.
+/// After an intended change: `UPDATE_DOCS=1 swift test --traits Server --filter ForeignServersPageTests`, then review the difference.
 @Suite("docs/app/foreign-servers.md")
 struct ForeignServersPageTests {
     private static let page = ForeignServer.root.appending(path: "docs/app/foreign-servers.md")
@@ -25,7 +25,8 @@ struct ForeignServersPageTests {
             let renewed = text.replacingCharacters(in: start..<stop, with: table)
             try renewed.write(to: Self.page, atomically: true, encoding: .utf8)
         } else {
-            #expect(String(text[start..<stop]) == table, "run UPDATE_DOCS=1 swift test --filter ForeignServersPageTests")
+            let command = "UPDATE_DOCS=1 swift test --traits Server --filter ForeignServersPageTests"
+            #expect(String(text[start..<stop]) == table, "run \(command)")
         }
     }
 

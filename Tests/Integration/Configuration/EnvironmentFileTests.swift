@@ -1,10 +1,31 @@
+import Configuration
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct EnvironmentFileTests {
+    @Test("The settings that a page shows for .env are valid", arguments: ["mail", "migrating"])
+    func documented(page: String) throws {
+        let text = try String(contentsOf: Repository.root.appending(path: "docs/operations/\(page).md"), encoding: .utf8)
+        let blocks = text.matches(of: /```env\n(.*?)```/.dotMatchesNewlines()).map { String($0.1) }
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let values = try EnvironmentFile(Data(block.utf8)).values
+            #expect(values.count == block.split(separator: "\n").count)
+            // A second setting or a comment on a line would be a part of the value.
+            #expect(values.values.allSatisfy { !$0.contains("=") && !$0.contains("#") })
+            var configuration = AccountServerConfiguration(dataFolder: URL(fileURLWithPath: "/nonexistent"))
+            try configuration.read(
+                ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: values)),
+                names: Set(values.keys),
+                isServing: false
+            )
+        }
+    }
+
     @Test(
         "Reads settings in the common notations of every system",
         arguments: [

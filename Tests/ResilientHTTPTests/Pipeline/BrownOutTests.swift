@@ -72,7 +72,7 @@ import Testing
     }
 
     /// The search of `docs/contributing/benchmarks.md`:
-    /// `HOLDFAST_ROUNDS=4 swift test -c release -Xswiftc -enable-testing --filter BrownOutTests.search`.
+    /// `HOLDFAST_ROUNDS=4 swift test --traits Server -c release -Xswiftc -enable-testing --filter BrownOutTests.search`.
     private static let seeds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { UInt64($0) } ?? 0
 
     @Test("A longer stretch serves more and recovers later", .enabled(if: Self.seeds > 0))
