@@ -8,7 +8,7 @@ if [ -n "${HOLDFAST_BINARY:-}" ]; then HOLDFAST_BINARY=$(realpath "$HOLDFAST_BIN
 
 # The folders and manifests whose Swift code is formatted.
 swift_code=(
-    Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/BrownOut Benchmarks/ClientCost
+    Package.swift Sources Tests Examples scripts/XCTMain.swift Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/BrownOut Benchmarks/ClientCost
     Benchmarks/Comparison Benchmarks/Middleware Fuzzing/Package.swift Fuzzing/Sources/Fuzz
 )
 
