@@ -88,6 +88,23 @@ import Testing
         await drain.value
     }
 
+    @Test("Gives up the role of the sender even if the task is canceled")
+    func resignation() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.requestLost)
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        let background = Task { [queue = bench.queue] in
+            while !Task.isCancelled { await Task.yield() }
+            await queue.resign()
+        }
+        background.cancel()
+        await background.value
+        let other = try await QueueBench(sharing: bench)
+        await other.queue.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
     @Test("Shows what another process has stored, and sends it")
     func otherProcess() async throws {
         let bench = try await QueueBench()

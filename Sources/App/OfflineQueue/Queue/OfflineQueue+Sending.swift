@@ -74,13 +74,16 @@ extension OfflineQueue {
 
     /// Gives up the role of the sender, so that another process can send before ``Options/lease`` has passed. Call this method before the
     /// app is suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, the method does nothing. If the
-    /// change can't be written, the role ends with its lease.
+    /// change can't be written, the role ends with its lease. If the task is canceled, the method still writes the change.
     public func resign() async {
         let now = now
-        _ = try? await change { ledger, transaction throws(QueueError) in
-            guard ledger.isSender(holder, at: now) else { return }
-            transaction.usesReserve = true
-            transaction.append(.leased(holder: holder, now, milliseconds: 0))
+        // A canceled task writes nothing to the journal, and the system cancels a background task before it suspends the app.
+        _ = try? await resignation.run(isCancellable: false, unless: { .join }) { [self] in
+            try await change { ledger, transaction throws(QueueError) in
+                guard ledger.isSender(holder, at: now) else { return }
+                transaction.usesReserve = true
+                transaction.append(.leased(holder: holder, now, milliseconds: 0))
+            }
         }
     }
 
