@@ -170,13 +170,15 @@ extension OfflineQueue {
         }
     }
 
-    /// Takes or renews the role of the sender, if there is a request to send.
+    /// Takes or renews the role of the sender, if there is a request to send. After ``stop()``, the method only renews the role, because
+    /// this process may have given up the role with ``resign()``.
     /// - Returns: Whether this process is the sender. The result is `false` if no request is pending, or if the file can't be written.
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
+        let isStopped = dispatcher.withLock(\.isStopped)
         let result = try? await change { ledger, transaction throws(QueueError) -> Bool in
-            guard ledger.pendingCount > 0 else { return false }
+            guard ledger.pendingCount > 0, !isStopped || ledger.isSender(holder, at: now) else { return false }
             guard let entry = try? ledger.leasing(by: holder, at: now, for: lease) else {
                 return ledger.isSender(holder, at: now)
             }
