@@ -178,7 +178,15 @@ public final class URLSessionTransport: HTTPTransport {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var (request, redirects) = (request, 0)
         while true {
-            let response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
+            let response: (HTTPResponse, ResponseBody)
+            do throws(TransportError) {
+                response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
+            } catch {
+                // After a redirect, a server has received the request.
+                var error = error
+                error.wasSent = error.wasSent || redirects > 0
+                throw error
+            }
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: response.0, to: request)
             else { return response }
