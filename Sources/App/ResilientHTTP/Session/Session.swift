@@ -179,8 +179,8 @@ public final class Session: Sendable {
     @discardableResult
     public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
         // Caches may contain responses of a session that this process has not loaded yet. This line loads the session, so that the change
-        // below can notify the caches of its end.
-        if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
+        // below can notify the caches of its end, even if the caller is canceled.
+        if endings.withLock({ !$0.isEmpty }) { _ = try? await held(isCancellable: false) }
         let (replaced, generation, session) = state.withLock { state in
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
         }
@@ -260,11 +260,12 @@ extension Session {
 
     /// Returns the present credentials with their generation, which is the number that ``SessionState`` gives to each change of the
     /// credentials. The first call reads the store.
+    /// - Parameter isCancellable: Whether the method stops waiting for the store when the caller is canceled.
     /// - Throws: The store's error. The next call then reads the store again.
-    func held() async throws -> SessionState.Held? {
+    func held(isCancellable: Bool = true) async throws -> SessionState.Held? {
         let known = state.withLock { $0.isLoaded ? Optional($0.held) : nil }
         if let known { return known }
-        _ = try await loading.run(unless: { .join }) { [self] in
+        _ = try await loading.run(isCancellable: isCancellable, unless: { .join }) { [self] in
             let loaded = try await store.load()
             state.withLock { $0.load(loaded?.identified()) }
         }
