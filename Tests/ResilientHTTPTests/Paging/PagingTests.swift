@@ -120,9 +120,11 @@ import Timekeeping
     @Test("A page that names itself as the next one ends the sequence with an error")
     func loop() async throws {
         let transport = ScriptedTransport([page(#"{"names":[],"next":"1"}"#), page(#"{"names":[],"next":"1"}"#)])
-        let pages = try makeClient(transport).pages("/a", of: NamesPage.self, by: .cursor { $0.next }, context: "c")
+        let client = try makeClient(transport, language: .spanish)
+        let pages = client.pages("/a", of: NamesPage.self, by: .cursor { $0.next }, context: "c")
         let error = await failure { for try await _ in pages {} }
         #expect(error?.kind == .decoding && error?.context == "c" && transport.sent.count == 2)
+        #expect(error?.language == .spanish)
     }
 
     @Test("Links that repeat several pages end the sequence with an error", arguments: [2, 3, 5])

@@ -230,7 +230,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
                 // If the next address equals the address of this page or of an earlier page, the iteration would never end.
                 if let address, address == present || address == earlier { throw APIError(.decoding) }
             } catch {
-                (address, failure) = (nil, APIError(error, context: sequence.context))
+                (address, failure) = (nil, client.localized(APIError(error, context: sequence.context)))
             }
             return response.value
         }
