@@ -312,7 +312,8 @@ public final class URLSessionTransport: HTTPTransport {
     /// An operation queue that runs each call of the delegate at once, on the serial queue of the session.
     ///
     /// Without this class, each of the three delegate calls for a response would wake another thread. `URLSessionExchanges` can run on the
-    /// session's queue: it waits only for the file system, and calls no method of the session that waits for this queue.
+    /// session's queue: it waits only for the file system, and calls no method of the session that waits for this queue. The class is
+    /// `@unchecked Sendable` like `OperationQueue`, and has no state.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
         /// Runs a call of the delegate at once, on the thread that adds the call.
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
