@@ -170,6 +170,7 @@ public final class Connectivity: Sendable {
                 _ = monitor
                 connectivity.report(isOnline: path.status == .satisfied)
             }
+            // The system calls the handler on this queue.
             monitor.start(queue: DispatchQueue(label: "holdfast.connectivity"))
             return connectivity
         }()
