@@ -212,6 +212,20 @@ import Testing
         #expect(cache.count == 0)
     }
 
+    @Test("Stores the responses of a session that begins again")
+    func switched() async throws {
+        let transport = ScriptedTransport([Self.fresh, Self.fresh, Self.confirmed])
+        let session = session("one", user: "1")
+        let api = try client(transport, session: session)
+        let _: Activity = try await api.get("/a")
+        let first = try #require(try await session.setCredentials(Credentials(accessToken: "two", refreshToken: nil)))
+        #expect(cache.count == 0)
+        try await session.setCredentials(nil)
+        try await session.setCredentials(first)
+        for _ in 0..<2 { let _: Activity = try await api.get("/a") }
+        #expect(tags(transport) == [nil, nil, "\"1\""])
+    }
+
     @Test("Does not store a response that arrives after the session ended")
     func late() async throws {
         let session = session("one", user: "1")
