@@ -96,6 +96,7 @@
                         while true {
                             let expiry = min(deadline, idleTimeout.map { state.withLock(\.lastWrite) + $0 } ?? deadline)
                             guard ContinuousClock.now < expiry else { return false }
+                            // The deadlines of a transport are in real time, like those of the session.
                             try await Task.sleep(until: expiry, clock: .continuous)
                         }
                     }

@@ -230,7 +230,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// Schedules a check of deadlines.
     ///
     /// One timer serves all tasks of the session. The timer is set to the earliest deadline. A check rarely finds an expired exchange,
-    /// because most tasks end long before their deadlines.
+    /// because most tasks end long before their deadlines. The timer is a timer of the system, because no Swift task waits here.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
         // The delay is a Double, because on a watch the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)

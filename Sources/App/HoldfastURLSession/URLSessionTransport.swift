@@ -178,7 +178,15 @@ public final class URLSessionTransport: HTTPTransport {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var (request, redirects) = (request, 0)
         while true {
-            let response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
+            let response: (HTTPResponse, ResponseBody)
+            do throws(TransportError) {
+                response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
+            } catch {
+                // After a redirect, a server has received the request.
+                var error = error
+                error.wasSent = error.wasSent || redirects > 0
+                throw error
+            }
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: response.0, to: request)
             else { return response }
@@ -304,7 +312,8 @@ public final class URLSessionTransport: HTTPTransport {
     /// An operation queue that runs each call of the delegate at once, on the serial queue of the session.
     ///
     /// Without this class, each of the three delegate calls for a response would wake another thread. `URLSessionExchanges` can run on the
-    /// session's queue: it waits only for the file system, and calls no method of the session that waits for this queue.
+    /// session's queue: it waits only for the file system, and calls no method of the session that waits for this queue. The class is
+    /// `@unchecked Sendable` like `OperationQueue`, and has no state.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
         /// Runs a call of the delegate at once, on the thread that adds the call.
         override func addOperation(_ block: @escaping @Sendable () -> Void) {

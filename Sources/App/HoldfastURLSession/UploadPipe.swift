@@ -28,7 +28,8 @@
         private let queue = DispatchQueue(label: "holdfast.upload")
         private let streams: Streams
 
-        /// The two ends of the pipe. The session reads the input, and the private queue writes to the output.
+        /// The two ends of the pipe. The session reads the input, and the private queue writes to the output. The type is `@unchecked
+        /// Sendable`, because only one thread at a time uses each end. Only the input may also be closed by any thread.
         private struct Streams: @unchecked Sendable {
             let input: InputStream?
             let output: OutputStream?

@@ -4,6 +4,7 @@ import Foundation
 public import Observation
 public import OfflineQueue
 import ResilientHTTP
+import Synchronization
 import Timekeeping
 
 /// The model of the screen that lists the requests of an offline queue.
@@ -61,8 +62,8 @@ public final class PendingRequestsModel: ScreenModel {
     private let queue: OfflineQueue
     /// Returns the name of a request for its row.
     private let title: @MainActor (QueuedRequest) -> String
-    /// Requests an update from ``run()``; `nil` while ``run()`` isn't running.
-    @ObservationIgnored private var changes: AsyncStream<Void>.Continuation?
+    /// Requests an update from ``run()``; `nil` before ``run()`` was called. Any thread reports a change of the network.
+    private nonisolated let changes = Mutex<AsyncStream<Void>.Continuation?>(nil)
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
@@ -90,9 +91,7 @@ public final class PendingRequestsModel: ScreenModel {
         self.limit = limit
         self.title = title
         catalogue = queue.client.catalogue
-        queue.client.environment.connectivity?.onChange(of: self) { model, _ in
-            Task { @MainActor in model.changes?.yield() }
-        }
+        queue.client.environment.connectivity?.onChange(of: self) { model, _ in model.requestUpdate() }
     }
 
     /// Updates the lists when the queue or the network changes, until the task is canceled. Call this method while the screen is visible.
@@ -103,7 +102,7 @@ public final class PendingRequestsModel: ScreenModel {
     public func run() async {
         // A stream ends with the task that reads it, so each run needs its own stream.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        changes = continuation
+        changes.withLock { $0 = continuation }
         let events = queue.events
         let clock = queue.client.environment.clock
         await load()
@@ -254,8 +253,11 @@ extension PendingRequestsModel {
             announce(PendingText.changeFailed)
         case .queued, .edited, .revived, .discarded, .paused, .resumed, .missed: break
         }
-        changes?.yield()
+        requestUpdate()
     }
+
+    /// Requests an update from ``run()``.
+    private nonisolated func requestUpdate() { changes.withLock(\.self)?.yield() }
 
     /// Shows a snapshot of the queue: the rows, the notices, and the number of hidden requests. Removes ``confirmation`` if its request is
     /// no longer in the lists.

@@ -7,6 +7,7 @@ import Logging
 import Observability
 import ServerMiddleware
 import StrictJSON
+public import Timekeeping
 
 /// Checks the dependencies that must work for a server to be ready.
 ///
@@ -38,11 +39,15 @@ public struct Readiness: Sendable {
 
     /// The checks in the order in which they run.
     private let checks: [Check]
+    private let clock: MonotonicClock
 
     /// Creates the list of checks, which run in the given order.
-    /// - Parameter checks: The checks. If the list is empty, the server is always ready.
-    public init(checks: [Check]) {
+    /// - Parameters:
+    ///   - checks: The checks. If the list is empty, the server is always ready.
+    ///   - clock: The clock that measures the 2 s of a check. A test passes a manual clock.
+    public init(checks: [Check], clock: MonotonicClock = .continuous) {
         self.checks = checks
+        self.clock = clock
     }
 
     /// Runs the checks one after the other, each for at most 2 s, and returns the first failure; `nil` if the server is ready.
@@ -68,7 +73,7 @@ public struct Readiness: Sendable {
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await body() }
             tasks.addTask {
-                try await Task.sleep(for: time)
+                try await clock.sleep(until: clock.now + time)
                 throw ContractError(.serverTimeout)
             }
             defer { tasks.cancelAll() }

@@ -131,10 +131,18 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var request = request
         var redirects = 0
         while true {
-            let (response, responseBody) = try await exchange(request, body: body, deadline: deadline, limits: limits)
+            let response: (HTTPResponse, ResponseBody)
+            do throws(TransportError) {
+                response = try await exchange(request, body: body, deadline: deadline, limits: limits)
+            } catch {
+                // After a redirect, a server has received the request.
+                var error = error
+                error.wasSent = error.wasSent || redirects > 0
+                throw error
+            }
             guard followsRedirects, redirects < Redirection.most,
-                let next = Redirection.request(after: response, to: request)
-            else { return (response, responseBody) }
+                let next = Redirection.request(after: response.0, to: request)
+            else { return response }
             (request, redirects) = (next, redirects + 1)
         }
     }

@@ -33,8 +33,8 @@ public struct PostgresSentResetStore: SentResetStore {
     ///   - bounds: The bound for the emails of one account, and the overall bound. A bound that is `nil` is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
-    /// - Returns: `.reserved`; `.accountExceeded` if the bound of the account is reached; `.later` with the time from which the overall
-    ///   bound admits another email.
+    /// - Returns: `.reserved`, or `.reservedAgain` for an email with an earlier reservation; `.accountExceeded` if the bound of the account
+    ///   is reached; `.later` with the time from which the overall bound admits another email.
     public func reserve(
         _ intent: MailIntent.ID,
         for account: Account.ID?,
@@ -73,15 +73,18 @@ public struct PostgresSentResetStore: SentResetStore {
                 }
             }
             let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
-            try await transaction.execute(
+            let written = try await transaction.execute(
                 """
+                WITH earlier AS (SELECT 1 FROM sent_reset WHERE intent_id = $1)
                 INSERT INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES ($1, $2, $3, $4)
                 ON CONFLICT (intent_id) DO UPDATE
                 SET account_id = excluded.account_id, sent_at = excluded.sent_at, ends_at = excluded.ends_at
+                RETURNING EXISTS (SELECT 1 FROM earlier)
                 """,
                 [.uuid(intent), .uuid(account?.rawValue), .time(now), .double(time + span / .seconds(1))]
             )
-            return .reserved
+            let isRecorded: Bool = try written.rows.first?.value(0) ?? false
+            return isRecorded ? .reservedAgain : .reserved
         }
     }
 

@@ -31,8 +31,8 @@ public struct SQLiteSentResetStore: SentResetStore {
     ///   - bounds: The bound for the emails of one account, and the overall bound. A bound that is `nil` is not checked.
     ///   - now: The time of the decision.
     /// - Throws: `StoreFailure`.
-    /// - Returns: `.reserved`; `.accountExceeded` if the bound of the account is reached; `.later` with the time from which the overall
-    ///   bound admits another email.
+    /// - Returns: `.reserved`, or `.reservedAgain` for an email with an earlier reservation; `.accountExceeded` if the bound of the account
+    ///   is reached; `.later` with the time from which the overall bound admits another email.
     public func reserve(
         _ intent: MailIntent.ID,
         for account: Account.ID?,
@@ -64,12 +64,13 @@ public struct SQLiteSentResetStore: SentResetStore {
                 )
                 if let sent { return .later(Date(timeIntervalSince1970: sent["sent_at"] + span)) }
             }
+            let isRecorded = try database.firstRow(sql: "SELECT 1 FROM sent_reset WHERE intent_id = ?", arguments: [id]) != nil
             let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
             try database.executeCached(
                 sql: "INSERT OR REPLACE INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES (?, ?, ?, ?)",
                 arguments: [id, account?.description, time, time + span / .seconds(1)]
             )
-            return .reserved
+            return isRecorded ? .reservedAgain : .reserved
         }
     }
 

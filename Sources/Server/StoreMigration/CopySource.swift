@@ -26,7 +26,7 @@ struct CopySource: Sendable {
         // The copy holds a transaction of SQLite open while it writes to PostgreSQL.
         configuration.allowsUnsafeTransactions = true
         // SQLite's own timeout pauses too long between two attempts, so a connection would often miss the short times in which a busy
-        // server leaves the database unlocked.
+        // server leaves the database unlocked. GRDB calls the closure on a separate queue, which may block.
         configuration.busyMode = .callback { attempt in
             usleep(500)
             return attempt < 60_000

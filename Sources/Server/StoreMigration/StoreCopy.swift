@@ -446,6 +446,7 @@ private func withDeadline<Value: Sendable>(
     try await withThrowingTaskGroup(of: Value.self) { tasks in
         tasks.addTask(operation: body)
         tasks.addTask {
+            // The pause of a real database is measured, so no other clock makes sense.
             try await Task.sleep(for: limit)
             throw PauseTooLong()
         }

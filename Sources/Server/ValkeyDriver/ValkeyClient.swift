@@ -136,6 +136,7 @@ public final class ValkeyClient: Sendable {
             let (isReady, failure) = inbox.value.withLock { ($0.isReady, $0.lastFailure) }
             if isReady { return }
             guard failure != .closed, ContinuousClock.now < deadline else { throw failure }
+            // The event loop connects in real time.
             do { try await Task.sleep(for: .milliseconds(5)) } catch { throw .unavailable }
         }
     }

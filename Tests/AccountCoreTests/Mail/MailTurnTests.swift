@@ -64,6 +64,25 @@ import Testing
         }
     }
 
+    @Test("Counts an email that may have arrived even if its retry is not sent")
+    func uncertainArrival() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(3_600)))
+            let quota = ResetMailQuota(office.stores.sentResets) { bounds }
+            let lost = MailDeliveryError(.deferred, message: "no reply", mayHaveArrived: true)
+            let busy = MailDeliveryError(.deferred, message: "421 busy")
+            let delivery = ScriptedDelivery { _, attempt in throw attempt == 1 ? lost : busy }
+            let worker = try office.worker(delivery: delivery, quota: quota)
+            try await office.request("ana@example.com")
+            #expect(try await worker.processDue() == 1)
+            office.clock.advance(by: 7)
+            #expect(try await worker.processDue() == 1)
+            #expect(delivery.attempts == 2)
+            #expect(office.stores.read { $0.sentResets.count } == 1)
+        }
+    }
+
     @Test("Counts emails of registrations and verifications in the quota of all networks")
     func otherKinds() async throws {
         try await withPostOffice { office in

@@ -2,9 +2,11 @@ import AccountCore
 import ErrorContract
 import Foundation
 import GRDB
+import HoldfastTesting
 import Hummingbird
 import ServerMiddleware
 import Testing
+import Timekeeping
 
 @testable import AccountRoutes
 @testable import AccountServer
@@ -42,6 +44,18 @@ import Testing
             #expect(try await first.status == 201)
             #expect(try await RawHTTP.send("GET", "/docs", to: server.url).status == 200)
         }
+    }
+
+    @Test("A readiness check that hangs fails after 2 s")
+    func hangingCheck() async throws {
+        let clock = ManualClock()
+        let hanging = Readiness.Check("database") { try await Task.sleep(for: .seconds(86_400)) }
+        let readiness = Readiness(checks: [hanging], clock: MonotonicClock(clock))
+        async let failure = readiness.failure()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(2))
+        let (check, error) = try #require(await failure)
+        #expect(check == "database" && (error as? ContractError)?.code == .serverTimeout)
     }
 
     @Test("Refuses a request that waits too long for capacity")

@@ -88,6 +88,42 @@ import Testing
         await drain.value
     }
 
+    @Test("Gives up the role of the sender even if the task is canceled")
+    func resignation() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.requestLost)
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        let background = Task { [queue = bench.queue] in
+            while !Task.isCancelled { await Task.yield() }
+            await queue.resign()
+        }
+        background.cancel()
+        await background.value
+        let other = try await QueueBench(sharing: bench)
+        await other.queue.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
+    @Test("Does not take the role of the sender again while its last call ends")
+    func resignationDuringCall() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.hangs)
+        try await bench.enqueue("1")
+        let drain = Task { [queue = bench.queue] in await queue.drain() }
+        let renewal = Duration.seconds(5) / 3
+        #expect(await becomesTrue { bench.clocks.clock.nextDeadline?.offset == renewal })
+        bench.queue.stop()
+        await bench.queue.resign()
+        bench.clocks.advance(by: .seconds(2))
+        #expect(await becomesTrue { bench.clocks.clock.nextDeadline?.offset == Duration.seconds(2) + renewal })
+        let other = try await QueueBench(sharing: bench)
+        await other.queue.drain()
+        #expect(other.server.bodies == ["1"])
+        bench.clocks.advance(by: .seconds(60))
+        await drain.value
+    }
+
     @Test("Shows what another process has stored, and sends it")
     func otherProcess() async throws {
         let bench = try await QueueBench()

@@ -173,8 +173,11 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test("A sign-out before the first call removes responses of an earlier process")
-    func signsOutLater() async throws {
+    @Test(
+        "A sign-out before the first call removes responses of an earlier process",
+        arguments: [false, true]
+    )
+    func signsOutLater(isCanceled: Bool) async throws {
         let transport = ScriptedTransport([Self.fresh])
         let store = MemoryCredentialStore(Credentials(accessToken: "one", refreshToken: "r"))
         let refresh: Session.Refresh = { _ in throw CancellationError() }
@@ -182,7 +185,12 @@ import Testing
         let later = Session(store: store, refresh: refresh)
         let api = try client(transport, session: later)
         #expect(cache.count == 1)
-        try await later.setCredentials(nil)
+        let signOut = Task {
+            while isCanceled, !Task.isCancelled { await Task.yield() }
+            try await later.setCredentials(nil)
+        }
+        if isCanceled { signOut.cancel() }
+        try await signOut.value
         #expect(withExtendedLifetime(api) { cache.count } == 0)
     }
 
@@ -202,6 +210,20 @@ import Testing
         #expect(cache.count == 1)
         _ = await failure { let _: Activity = try await api.get("/a") }
         #expect(cache.count == 0)
+    }
+
+    @Test("Stores the responses of a session that begins again")
+    func switched() async throws {
+        let transport = ScriptedTransport([Self.fresh, Self.fresh, Self.confirmed])
+        let session = session("one", user: "1")
+        let api = try client(transport, session: session)
+        let _: Activity = try await api.get("/a")
+        let first = try #require(try await session.setCredentials(Credentials(accessToken: "two", refreshToken: nil)))
+        #expect(cache.count == 0)
+        try await session.setCredentials(nil)
+        try await session.setCredentials(first)
+        for _ in 0..<2 { let _: Activity = try await api.get("/a") }
+        #expect(tags(transport) == [nil, nil, "\"1\""])
     }
 
     @Test("Does not store a response that arrives after the session ended")

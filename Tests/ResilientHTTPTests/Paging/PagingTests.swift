@@ -100,6 +100,15 @@ import Timekeeping
         #expect(items == [1, 2] && transport.sent.map(\.request.path) == ["/a?page=0", "/a?page=1", "/a?page=2"])
     }
 
+    @Test("Replaces the number in the query of the path")
+    func numberInPath() async throws {
+        let transport = ScriptedTransport([page("[1]"), page("[2]"), page("[]"), page("[3]")])
+        let api = try makeClient(transport)
+        for try await _: [Int] in api.pages("/a?%70age=7&x=%26&page=8", by: .number()) {}
+        let _: [[Int]] = try await api.allPages("/a?page=1", numbers: 5...5)
+        #expect(transport.sent.map(\.request.path) == ["/a?x=%26&page=1", "/a?x=%26&page=2", "/a?x=%26&page=3", "/a?page=5"])
+    }
+
     @Test("Each iteration begins with the first page, and requests pages lazily")
     func lazily() async throws {
         let transport = ScriptedTransport(Array(repeating: page("[1]"), count: 3))
@@ -111,9 +120,11 @@ import Timekeeping
     @Test("A page that names itself as the next one ends the sequence with an error")
     func loop() async throws {
         let transport = ScriptedTransport([page(#"{"names":[],"next":"1"}"#), page(#"{"names":[],"next":"1"}"#)])
-        let pages = try makeClient(transport).pages("/a", of: NamesPage.self, by: .cursor { $0.next }, context: "c")
+        let client = try makeClient(transport, language: .spanish)
+        let pages = client.pages("/a", of: NamesPage.self, by: .cursor { $0.next }, context: "c")
         let error = await failure { for try await _ in pages {} }
         #expect(error?.kind == .decoding && error?.context == "c" && transport.sent.count == 2)
+        #expect(error?.language == .spanish)
     }
 
     @Test("Links that repeat several pages end the sequence with an error", arguments: [2, 3, 5])

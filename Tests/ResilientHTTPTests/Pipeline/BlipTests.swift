@@ -140,6 +140,22 @@ import Timekeeping
         #expect(waiting.isOver && waiting.error == nil && server.delivered == 1)
     }
 
+    @Test("A call that waits for the connection waits again if it is lost at once")
+    func offlineAgain() throws {
+        let connectivity = Connectivity(isOnline: false)
+        let server = OfflineServer(connectivity)
+        let call = try call(client(server, connectivity: connectivity), options: .waitsForConnectivity)
+        executor.run(clock, until: .seconds(20))
+        // The call can't run between the two changes.
+        connectivity.report(isOnline: true)
+        connectivity.report(isOnline: false)
+        executor.run(clock, until: .seconds(20))
+        #expect(!call.isOver)
+        connectivity.report(isOnline: true)
+        executor.run(clock, until: .seconds(20))
+        #expect(call.isOver && call.error == nil && server.delivered == 1)
+    }
+
     @Test("A call that waits for the connection ends at its deadline")
     func offlineTooLong() throws {
         let connectivity = Connectivity(isOnline: false)

@@ -166,10 +166,10 @@ private final class Pauses: Sendable {
         #expect(result.data == ["a"])
     }
 
-    @Test("Waits at least for the delay of a refusal")
-    func retryAfter() async throws {
-        let result = try await read([.response(status: 503, headers: [.retryAfter: "90"]), .response(status: 204)])
-        #expect(result.pauses.count == 1 && (result.pauses.first ?? .zero) >= .seconds(90) && result.error == nil)
+    @Test("Waits at least for the delay of a refusal, but at most an hour", arguments: [(90, 90), (1_000_000, 3_600)])
+    func retryAfter(seconds: Int, expected: Int) async throws {
+        let result = try await read([.response(status: 503, headers: [.retryAfter: "\(seconds)"]), .response(status: 204)])
+        #expect(result.pauses == [.seconds(expected)] && result.error == nil)
     }
 
     @Test("Ends with the error of a permanent refusal or of a response without events")

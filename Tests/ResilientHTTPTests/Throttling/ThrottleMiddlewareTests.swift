@@ -5,6 +5,7 @@ import HoldfastTesting
 import RateLimiting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite struct ThrottleMiddlewareTests {
     private let clock = ManualClock()
@@ -19,6 +20,16 @@ import Testing
     private func client(_ transport: ScriptedTransport, _ throttler: Throttler, user: String? = nil) throws -> APIClient {
         let middleware = ThrottleMiddleware(throttler, user: { user })
         return try makeClient(transport, middleware: [middleware])
+    }
+
+    /// Returns a client whose access token is refused, and whose refresh fails.
+    private func client(_ transport: ScriptedTransport, _ throttler: Throttler, refresh: any Error) throws -> APIClient {
+        APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            session: Session(store: MemoryCredentialStore(.number(1)), refresh: { _ in throw refresh }),
+            middleware: [ThrottleMiddleware(throttler)]
+        )
     }
 
     private static func ok(_ headers: HTTPFields = [:]) -> ScriptedTransport.Step {
@@ -116,6 +127,66 @@ import Testing
         for _ in 0..<4 { _ = await failure { let _: Int = try await client.get("/a") } }
         let held = await failure { let _: Int = try await client.get("/a") }
         #expect(held?.kind == .throttled && held?.retryAfter == .milliseconds(500))
+    }
+
+    @Test("Counts a call that got a 401 before its refresh found no connection")
+    func refreshWithoutConnection() async throws {
+        let one: HTTPFields = try [
+            #require(.init("RateLimit")): #""a";r=1;t=60"#, #require(.init("RateLimit-Policy")): #""a";q=2;w=60"#,
+        ]
+        let expired = ScriptedTransport.Step.response(
+            status: 401,
+            headers: [.errorCode: ErrorCode.authTokenExpired.rawValue]
+        )
+        let transport = ScriptedTransport([Self.ok(one), expired, Self.ok()])
+        let offline = TransportError(.noInternet, message: "x", wasSent: false)
+        let client = try client(transport, throttler(), refresh: offline)
+        let _: Int = try await client.get("/a")
+        #expect(await failure { let _: Int = try await client.get("/a") }?.kind == .noInternet)
+        let held = await failure { let _: Int = try await client.get("/a") }
+        #expect(held?.kind == .throttled && held?.retryAfter == .seconds(60))
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test("A limit of the refresh endpoint does not delay the call's endpoint")
+    func refusedRefresh() async throws {
+        let expired = ScriptedTransport.Step.response(
+            status: 401,
+            headers: [.errorCode: ErrorCode.authTokenExpired.rawValue]
+        )
+        var decoded = DecodedError(status: 429)
+        decoded.retryAfter = .seconds(3_600)
+        var limited = APIError(decoded)
+        limited.headers[.retryAfter] = "3600"
+        let throttler = throttler()
+        let client = try client(ScriptedTransport([expired]), throttler, refresh: limited)
+        #expect(await failure { let _: Int = try await client.get("/a") }?.status == 429)
+        #expect(throttler.status(of: Endpoint(.get, "/a")).nextAdmission == .zero)
+        #expect(throttler.status(of: Endpoint(.get, "/a")).details.inFlight == 0)
+    }
+
+    @Test("Counts a call whose first attempt was lost, even if its retry is not sent")
+    func retryWithoutConnection() async throws {
+        let one: HTTPFields = try [
+            #require(.init("RateLimit")): #""a";r=1;t=60"#, #require(.init("RateLimit-Policy")): #""a";q=2;w=60"#,
+        ]
+        let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
+        let offline = ScriptedTransport.Step.failure(TransportError(.noInternet, message: "x", wasSent: false))
+        let transport = ScriptedTransport([Self.ok(one), lost, offline, Self.ok()])
+        // In this order, the throttler counts a call with all of its retries once.
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            middleware: [
+                ThrottleMiddleware(throttler()),
+                RetryMiddleware(RetryPolicy(maximumRetries: 1, backoff: Backoff(base: .zero, cap: .zero))),
+            ],
+            environment: ClientEnvironment(clock: MonotonicClock(ManualClock()))
+        )
+        let _: Int = try await client.get("/a")
+        #expect(await failure { let _: Int = try await client.get("/a") }?.kind == .noInternet)
+        #expect(await failure { let _: Int = try await client.get("/a") }?.kind == .throttled)
+        #expect(transport.sent.count == 3)
     }
 
     @Test("Logs each decision at debug level without id, query, user or host")

@@ -126,7 +126,7 @@ final class Maintenance<State: JournalState>: Sendable {
         }
     }
 
-    /// Runs a closure under the lock of the file. The method blocks the thread while another process has the lock.
+    /// Runs a closure under the lock of the file. The method blocks the thread of the queue while another process has the lock.
     private func waitExclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) throws -> Result {
         let deadline = options.clock.now + options.lockTimeout
         while true {

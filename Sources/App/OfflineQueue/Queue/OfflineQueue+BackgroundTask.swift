@@ -23,6 +23,7 @@
             BGTaskScheduler.shared.register(forTaskWithIdentifier: identifier, using: nil) { task in
                 // The system calls the handlers of one task one after another.
                 nonisolated(unsafe) let task = task
+                // The handler must return before the work ends, and the system can end the work early.
                 let work = Task {
                     let queue = await open()
                     await withTaskCancellationHandler {

@@ -74,13 +74,16 @@ extension OfflineQueue {
 
     /// Gives up the role of the sender, so that another process can send before ``Options/lease`` has passed. Call this method before the
     /// app is suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, the method does nothing. If the
-    /// change can't be written, the role ends with its lease.
+    /// change can't be written, the role ends with its lease. If the task is canceled, the method still writes the change.
     public func resign() async {
         let now = now
-        _ = try? await change { ledger, transaction throws(QueueError) in
-            guard ledger.isSender(holder, at: now) else { return }
-            transaction.usesReserve = true
-            transaction.append(.leased(holder: holder, now, milliseconds: 0))
+        // A canceled task writes nothing to the journal, and the system cancels a background task before it suspends the app.
+        _ = try? await resignation.run(isCancellable: false, unless: { .join }) { [self] in
+            try await change { ledger, transaction throws(QueueError) in
+                guard ledger.isSender(holder, at: now) else { return }
+                transaction.usesReserve = true
+                transaction.append(.leased(holder: holder, now, milliseconds: 0))
+            }
         }
     }
 
@@ -167,13 +170,15 @@ extension OfflineQueue {
         }
     }
 
-    /// Takes or renews the role of the sender, if there is a request to send.
+    /// Takes or renews the role of the sender, if there is a request to send. After ``stop()``, the method only renews the role, because
+    /// this process may have given up the role with ``resign()``.
     /// - Returns: Whether this process is the sender. The result is `false` if no request is pending, or if the file can't be written.
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
+        let isStopped = dispatcher.withLock(\.isStopped)
         let result = try? await change { ledger, transaction throws(QueueError) -> Bool in
-            guard ledger.pendingCount > 0 else { return false }
+            guard ledger.pendingCount > 0, !isStopped || ledger.isSender(holder, at: now) else { return false }
             guard let entry = try? ledger.leasing(by: holder, at: now, for: lease) else {
                 return ledger.isSender(holder, at: now)
             }

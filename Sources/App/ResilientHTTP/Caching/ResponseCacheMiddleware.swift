@@ -60,14 +60,18 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (result, ResponseBody(fresh.body))
     }
 
-    /// Removes the responses of an ended session. The middleware then stores no later response of this session.
-    /// - Parameter owner: The identifier of the session.
-    func end(_ owner: String) async {
+    /// Removes the responses of an ended session. The middleware then stores no later response of this session, unless the session begins
+    /// again. An app that switches between accounts can begin a session with the same tokens again.
+    /// - Parameters:
+    ///   - owner: The identifier of the session that ended; `nil` if there was none.
+    ///   - successor: The identifier of the session that began; `nil` if no user is signed in.
+    func end(_ owner: String?, beginning successor: String?) async {
         ended.withLock { ended in
-            ended.append(owner)
+            ended.removeAll { $0 == successor }
+            if let owner { ended.append(owner) }
             if ended.count > Self.rememberedEndings { ended.removeFirst() }
         }
-        await cache.removeAll(of: owner)
+        if let owner { await cache.removeAll(of: owner) }
     }
 
     /// Returns the key under which the middleware stores the response to a request; `nil` if it must not store the response. If a request

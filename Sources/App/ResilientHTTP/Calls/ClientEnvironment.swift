@@ -127,7 +127,7 @@ public final class Connectivity: Sendable {
         }
     }
 
-    /// Waits until the device is online.
+    /// Waits until the device is online. If the connection is lost again before the call can continue, the call waits for the next one.
     ///
     /// - Returns: `false` if the instant was reached before the device was online.
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
@@ -140,15 +140,22 @@ public final class Connectivity: Sendable {
             return next < instant
         }
         defer { state.withLock { _ = $0.line.leave(id) } }
-        try await WaiterLine<Void>.wait {
-            try await clock.sleep(until: instant)
-        } park: { [self] wake in
-            state.withLock { $0.line.park(id, wake) }
-        } wake: { [self] in
-            state.withLock { $0.line.wake(id) }
+        while true {
+            let isOnline = state.withLock { state in
+                state.line.noteAwake(id)
+                return state.isOnline
+            }
+            if isOnline { return true }
+            guard clock.now < instant else { return false }
+            try await WaiterLine<Void>.wait {
+                try await clock.sleep(until: instant)
+            } park: { [self] wake in
+                state.withLock { $0.line.park(id, wake) }
+            } wake: { [self] in
+                state.withLock { $0.line.wake(id) }
+            }
+            try Task.checkCancellation()
         }
-        try Task.checkCancellation()
-        return isOnline
     }
 }
 
@@ -163,6 +170,7 @@ public final class Connectivity: Sendable {
                 _ = monitor
                 connectivity.report(isOnline: path.status == .satisfied)
             }
+            // The system calls the handler on this queue.
             monitor.start(queue: DispatchQueue(label: "holdfast.connectivity"))
             return connectivity
         }()

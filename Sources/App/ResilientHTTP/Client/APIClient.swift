@@ -125,7 +125,7 @@ public struct APIClient: Sendable {
     /// the layer is not an ``AuthorizeMiddleware``.
     private func clearStorage(with layer: any ClientMiddleware) {
         guard let storage, let session = (layer as? AuthorizeMiddleware)?.session else { return }
-        session.onEnd(of: storage) { await $0.end($1) }
+        session.onEnd(of: storage) { await $0.end($1, beginning: $2) }
     }
 
     /// The gates and the circuits of the client. A gate delays calls while a server requests a delay. A circuit stops calls to a failing

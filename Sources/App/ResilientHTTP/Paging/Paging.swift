@@ -13,9 +13,17 @@ public struct Paging<Page: Sendable>: Sendable {
         var path: String
         var query: [URLQueryItem]
 
-        /// Returns the address with an item added to its query. The item replaces all items with the same name.
+        /// Returns the address with an item added to its query. The item replaces all items with the same name, also those in the path.
         func setting(_ name: String, to value: String) -> Address {
-            Address(path: path, query: query.filter { $0.name != name } + [URLQueryItem(name: name, value: value)])
+            let parts = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            var path = String(parts[0])
+            if parts.count > 1 {
+                let others = parts[1].split(separator: "&").filter { item in
+                    String(item.prefix { $0 != "=" }).removingPercentEncoding != name
+                }
+                if !others.isEmpty { path += "?" + others.joined(separator: "&") }
+            }
+            return Address(path: path, query: query.filter { $0.name != name } + [URLQueryItem(name: name, value: value)])
         }
     }
 
@@ -222,7 +230,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
                 // If the next address equals the address of this page or of an earlier page, the iteration would never end.
                 if let address, address == present || address == earlier { throw APIError(.decoding) }
             } catch {
-                (address, failure) = (nil, APIError(error, context: sequence.context))
+                (address, failure) = (nil, client.localized(APIError(error, context: sequence.context)))
             }
             return response.value
         }

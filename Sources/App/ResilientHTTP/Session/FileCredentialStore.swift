@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 import PrivateFiles
 public import Timekeeping
@@ -39,14 +40,14 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Returns the credentials; `nil` if there is no file, or if the file contains no credentials. The method takes no lock.
     /// - Throws: `POSIXError` if the file exists and can't be read.
-    public func load() async throws -> Credentials? { try read() }
+    public func load() async throws -> Credentials? { try await read() }
 
     /// Stores credentials, which replace the earlier credentials; `nil` removes the file.
     /// - Parameter credentials: The new credentials; `nil` removes the file.
     /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout. The file then doesn't
     ///   change.
     public func save(_ credentials: Credentials?) async throws {
-        try await locked(".write-lock") { try write(credentials) }
+        try await locked(".write-lock") { try await write(credentials) }
     }
 
     /// Stores credentials if the file still contains the expected credentials. Any process may have written the expected credentials.
@@ -57,8 +58,8 @@ public struct FileCredentialStore: CredentialStore {
     /// - Throws: `POSIXError`, such as `EWOULDBLOCK` if another process holds the lock for longer than the timeout.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
         try await locked(".write-lock") {
-            guard try read() == expected else { return false }
-            try write(credentials)
+            guard try await read() == expected else { return false }
+            try await write(credentials)
             return true
         }
     }
@@ -80,12 +81,12 @@ public struct FileCredentialStore: CredentialStore {
     }
 
     /// Reads the file. If the file can't be decoded, the method treats it as missing, so that the user can sign in again.
-    private func read() throws -> Credentials? {
-        try SecretFile(url: file).read().flatMap { try? JSONDecoder().decode(Credentials.self, from: $0) }
+    private func read() async throws -> Credentials? {
+        try await SecretFile(url: file).loadSecret().flatMap { try? JSONDecoder().decode(Credentials.self, from: $0) }
     }
 
-    private func write(_ credentials: Credentials?) throws {
-        try SecretFile(url: file).write(try credentials.map { try JSONEncoder().encode($0) })
+    private func write(_ credentials: Credentials?) async throws {
+        try await SecretFile(url: file).saveSecret(try credentials.map { try JSONEncoder().encode($0) })
     }
 
     /// Runs a closure under a lock of the file system (`flock`) on a file beside the credentials. Each call opens the lock file again, so
@@ -106,32 +107,37 @@ public struct FileCredentialStore: CredentialStore {
         }
         return try await body()
     }
-
 }
 
 /// A file that only its owner can read. Each write replaces the whole file.
 private struct SecretFile: SecretStore {
     /// The largest file that is read, in bytes.
     private static let maximumSize = 1_048_576
+    /// The queue of all reads and writes. They block, so they must not run on a thread of the cooperative pool.
+    private static let queue = DispatchQueue(label: "holdfast.secret-file")
 
     let url: URL
 
-    func loadSecret() async throws -> Data? { try read() }
-
-    func saveSecret(_ secret: Data?) async throws { try write(secret) }
-
-    func read() throws -> Data? {
-        do throws(FileFailure) {
-            return try PrivateFile.read(url.path, upTo: Self.maximumSize).map { Data($0) }
-        } catch { throw POSIXError(error) }
+    func loadSecret() async throws -> Data? {
+        try await onQueue { path in try PrivateFile.read(path, upTo: Self.maximumSize).map { Data($0) } }
     }
 
-    /// Replaces the file; `nil` removes it.
-    func write(_ data: Data?) throws {
-        do throws(FileFailure) {
-            guard let data else { return try PrivateFile.remove(url.path) }
-            try PrivateFile.replace(url.path, with: [UInt8](data), isShared: true)
-        } catch { throw POSIXError(error) }
+    func saveSecret(_ secret: Data?) async throws {
+        try await onQueue { path in
+            guard let secret else { return try PrivateFile.remove(path) }
+            try PrivateFile.replace(path, with: [UInt8](secret), isShared: true)
+        }
+    }
+
+    /// Runs a closure with the path of the file on the queue. Converts errors of files to `POSIXError`.
+    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable (String) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { [path = url.path] in
+                continuation.resume(
+                    with: Result { try body(path) }.mapError { ($0 as? FileFailure).map(POSIXError.init) ?? $0 }
+                )
+            }
+        }
     }
 }
 

@@ -79,8 +79,8 @@ public final class Session: Sendable {
     private let loading = SingleFlight<Void>()
     /// The write that is in flight. If the write includes a caller's change, the caller waits for this write.
     private let writing = SingleFlight<Void>()
-    /// The closures that run when a session has ended. Each key is the object that registered the closure.
-    private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
+    /// The closures that run when a session has ended or begun. Each key is the object that registered the closure.
+    private let endings = Mutex<[ObjectIdentifier: @Sendable (_ ended: String?, _ begun: String?) async -> Void]>([:])
     /// The closures that run when the signed-in account may have changed. Each key is the object that registered the closure.
     private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
     /// Allows only one write at a time, because some stores compare and write in two separate steps.
@@ -162,7 +162,10 @@ public final class Session: Sendable {
             state.endWrite(of: joined)
             return true
         }
-        if isJoined { await noteChange() }
+        if isJoined {
+            await noteEnd(of: nil, unless: found.identified().sessionID)
+            await noteChange()
+        }
         return true
     }
 
@@ -179,8 +182,8 @@ public final class Session: Sendable {
     @discardableResult
     public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
         // Caches may contain responses of a session that this process has not loaded yet. This line loads the session, so that the change
-        // below can notify the caches of its end.
-        if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
+        // below can notify the caches of its end, even if the caller is canceled.
+        if endings.withLock({ !$0.isEmpty }) { _ = try? await held(isCancellable: false) }
         let (replaced, generation, session) = state.withLock { state in
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
         }
@@ -198,15 +201,20 @@ public final class Session: Sendable {
         return replaced
     }
 
-    /// Registers a closure that runs each time a session ends: the user signed out, another user signed in, or the server ended the
-    /// session.
+    /// Registers a closure that runs each time a session ends or begins: the user signed out, another user signed in, or the server ended
+    /// the session.
     /// - Parameters:
     ///   - object: The object that registers the closure. The closure runs as long as the object exists. A new closure of the same object
     ///     replaces the earlier closure.
-    ///   - body: The closure. Its second argument identifies the session that ended.
-    func onEnd<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, String) async -> Void) {
+    ///   - body: The closure. Its second argument identifies the session that ended, and its third argument the session that began.
+    func onEnd<Object: AnyObject & Sendable>(
+        of object: Object,
+        _ body: @escaping @Sendable (Object, _ ended: String?, _ begun: String?) async -> Void
+    ) {
         endings.withLock { endings in
-            endings[ObjectIdentifier(object)] = { [weak object] session in if let object { await body(object, session) } }
+            endings[ObjectIdentifier(object)] = { [weak object] ended, begun in
+                if let object { await body(object, ended, begun) }
+            }
         }
     }
 
@@ -231,14 +239,14 @@ public final class Session: Sendable {
         for observer in observers.withLock({ Array($0.values) }) { await observer(change) }
     }
 
-    /// Runs the closures of ``onEnd(of:_:)`` for a session that was replaced or removed. Does nothing if there was no session, or if the
-    /// session is still the present one.
+    /// Runs the closures of ``onEnd(of:_:)`` for a session that was replaced or removed. Does nothing if the session is still the present
+    /// one.
     /// - Parameters:
     ///   - session: The session that was replaced or removed; `nil` if there was none.
     ///   - present: The session that is present now; `nil` if no user is signed in.
     func noteEnd(of session: String?, unless present: String?) async {
-        guard let session, session != present else { return }
-        for end in endings.withLock({ Array($0.values) }) { await end(session) }
+        guard session != present else { return }
+        for end in endings.withLock({ Array($0.values) }) { await end(session, present) }
     }
 
     /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits for a
@@ -260,11 +268,12 @@ extension Session {
 
     /// Returns the present credentials with their generation, which is the number that ``SessionState`` gives to each change of the
     /// credentials. The first call reads the store.
+    /// - Parameter isCancellable: Whether the method stops waiting for the store when the caller is canceled.
     /// - Throws: The store's error. The next call then reads the store again.
-    func held() async throws -> SessionState.Held? {
+    func held(isCancellable: Bool = true) async throws -> SessionState.Held? {
         let known = state.withLock { $0.isLoaded ? Optional($0.held) : nil }
         if let known { return known }
-        _ = try await loading.run(unless: { .join }) { [self] in
+        _ = try await loading.run(isCancellable: isCancellable, unless: { .join }) { [self] in
             let loaded = try await store.load()
             state.withLock { $0.load(loaded?.identified()) }
         }

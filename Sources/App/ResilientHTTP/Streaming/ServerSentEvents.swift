@@ -31,10 +31,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         public var delay: Duration
         /// The maximum delay after failed connections. The delay doubles with each failed connection, and the sequence shortens each delay
         /// by a random part of up to a half. If the server requests a longer delay with `retry:` or `Retry-After`, the server's delay
-        /// applies.
+        /// applies, but at most an hour.
         public var cap: Duration
         /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
+        /// The maximum delay that the sequence accepts from a server.
+        static let longestDelay = Duration.seconds(3_600)
 
         /// Creates rules.
         /// - Parameters:
@@ -53,7 +55,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         ///   - chance: A random number from 0 to 1.
         func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
             // A server may send a delay of zero. Without a minimum, all clients would then reconnect without a pause.
-            let delay = named.map { Swift.min(Swift.max($0, .milliseconds(500)), .seconds(3_600)) } ?? delay
+            let delay = named.map { Swift.min(Swift.max($0, .milliseconds(500)), Self.longestDelay) } ?? delay
             let stretched = delay * (1 + chance / 4)
             guard failures > 0 else { return stretched }
             let backoff = Backoff(base: delay, cap: Swift.max(cap, delay))
@@ -207,7 +209,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
             // The end of a connection that worked is not a failure.
             if !wasConnected { failures += 1 }
-            retryAfter = error.retryAfter
+            retryAfter = error.retryAfter.map { Swift.min($0, Reconnection.longestDelay) }
             if let most = events.reconnection.maximumFailures, failures >= most {
                 hasEnded = true
                 throw error

@@ -70,11 +70,13 @@ public struct ThrottleMiddleware: ClientMiddleware {
             throw error
         }
         let response: (HTTPResponse, ResponseBody)
+        let earlier = context.record.attempts
         do {
             response = try await next(request, body)
         } catch {
             // The next layers also throw an error if the server responds with a refusal, such as a 429.
-            await throttler.finish(call, with: CallEnd(error, now: now()), savingFor: user)
+            let end = CallEnd(error, attempts: context.record.attempts - earlier, now: now())
+            await throttler.finish(call, with: end, savingFor: user)
             throw error
         }
         await throttler.finish(call, with: CallEnd(response.0, now: now()), savingFor: user)
@@ -117,7 +119,30 @@ extension CallEnd {
 
     /// Creates the end of a failed call from its error. The error shows whether the request may have reached the server. If so, the
     /// throttler counts the call.
-    init(_ error: any Error, now: Date) {
+    ///
+    /// The error belongs to the last request. The throttler also counts the call if an earlier request may have reached the server. The
+    /// error of a failed refresh of the session belongs to another endpoint, so it shows nothing about the limits of this endpoint.
+    /// - Parameters:
+    ///   - error: The error of the next layers.
+    ///   - attempts: The number of requests that the next layers passed to the transport.
+    ///   - now: The time of the local wall clock.
+    init(_ error: any Error, attempts: Int, now: Date) {
+        // Without an attempt, a response with a status also belongs to a refresh.
+        if let error = error as? APIError, error.isRefreshFailure || attempts == 0 && error.status != nil {
+            self = attempts > 0 ? .abandoned : .withdrawn
+            return
+        }
+        self.init(error, now: now)
+        guard attempts > 1 else { return }
+        switch self {
+        case .unreachable: self = .lost
+        case .withdrawn: self = .abandoned
+        case .responded, .refused, .lost, .abandoned: break
+        }
+    }
+
+    /// Creates the end of a call from the error of its only attempt.
+    private init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:
             self.init(HTTPResponse(status: .init(code: error.status ?? 0), headerFields: error.headers), now: now)

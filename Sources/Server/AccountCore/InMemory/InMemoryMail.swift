@@ -218,8 +218,11 @@ struct InMemorySentResets: SentResetStore {
             }
             let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
             let end = now.addingTimeInterval(span / .seconds(1))
-            state.sentResets[intent] = InMemorySentReset(accountID: account, sentAt: now, endsAt: end)
-            return .reserved
+            let earlier = state.sentResets.updateValue(
+                InMemorySentReset(accountID: account, sentAt: now, endsAt: end),
+                forKey: intent
+            )
+            return earlier == nil ? .reserved : .reservedAgain
         }
     }
 

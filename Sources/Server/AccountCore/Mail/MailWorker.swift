@@ -202,7 +202,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 case .expired: return try await abandon(intent, leaseEnd, reason: "its link expired before delivery")
                 case .mail(let mail, let token):
                     switch try await quota?.reserve(token, for: intent, at: steady()) ?? .reserved {
-                    case .reserved: try await deliver(mail, token, intent, leaseEnd)
+                    case .reserved: try await deliver(mail, token, intent, leaseEnd, isCounted: false)
+                    case .reservedAgain: try await deliver(mail, token, intent, leaseEnd, isCounted: true)
                     case .accountExceeded: noteLimited(intent, token)
                     case .later: return try await intents.release(intent, leaseEnd: leaseEnd, at: steady())
                     }
@@ -241,12 +242,20 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///
     /// The token is stored first, so that the link works as soon as the email arrives. The older links are removed last, because an email
     /// that can't be delivered must not invalidate links that were delivered.
-    private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
+    /// - Parameter isCounted: Whether the quota counts an earlier attempt, which may have delivered the email. The email then counts even
+    ///   if this attempt fails.
+    private func deliver(
+        _ mail: Mail,
+        _ token: MailedToken,
+        _ intent: MailIntent,
+        _ leaseEnd: Date,
+        isCounted: Bool
+    ) async throws {
         do {
             try await keep(token)
         } catch {
             // No email is sent. If the retry has no recipient either, nothing else removes the record of the email.
-            try? await quota?.cancel(intent)
+            if !isCounted { try? await quota?.cancel(intent) }
             throw error
         }
         do {
@@ -256,7 +265,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
             if !mayHaveArrived {
                 try await discard(token)
-                try await quota?.cancel(intent)
+                if !isCounted { try await quota?.cancel(intent) }
             }
             throw error
         }

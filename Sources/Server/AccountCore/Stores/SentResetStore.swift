@@ -6,7 +6,7 @@ public import RateLimiting
 public protocol SentResetStore: Sendable {
     /// Decides whether an email may be sent. If so, the store records the email. Retries of the same email count once.
     ///
-    /// - Returns: Whether the email may be sent. If not, nothing is recorded.
+    /// - Returns: Whether the email may be sent, and whether it was already recorded. If the email may not be sent, nothing is recorded.
     /// - Parameters:
     ///   - intent: The id of the email. A call with the same id replaces the earlier record.
     ///   - account: The account of a reset email; `nil` for any other email. Only ``ResetMailBounds/overall`` applies to emails with `nil`.
@@ -42,6 +42,8 @@ public struct ResetMailBounds: Hashable, Sendable {
 public enum ResetMailDecision: Hashable, Sendable {
     /// The email may be sent, and is recorded.
     case reserved
+    /// The email may be sent again. An earlier attempt has recorded the email, and may have delivered it.
+    case reservedAgain
     /// The account has received as many emails as its limit allows.
     case accountExceeded
     /// The limit for all accounts is exhausted until this time.

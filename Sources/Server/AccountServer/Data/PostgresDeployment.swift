@@ -112,6 +112,7 @@ package struct PostgresDeployment: Sendable {
     /// therefore tries again every 500 ms, for 15 seconds.
     /// - Throws: ``DeploymentInUse`` if another server is still registered after this time.
     private static func enter(_ presence: PostgresPresence) async throws {
+        // A registration expires by the clock of the database, which runs in real time.
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(15))
         while try await !presence.enter() {

@@ -142,6 +142,7 @@ public enum PostgresSchema {
                 [.uuid(holder)]
             )
             if taken.count == 1 { return }
+            // The lock expires by the clock of the database, which runs in real time.
             try await Task.sleep(for: .milliseconds(200))
         }
         throw StoreFailure(isBusy: true, message: "another server has been changing the tables for two minutes")

@@ -174,6 +174,7 @@ public final class SQLiteDatabase: Sendable {
     func truncateLog() async throws {
         do {
             for attempt in 0..<20 {
+                // The reads of other connections end in real time.
                 if attempt > 0 { try await Task.sleep(for: .milliseconds(500)) }
                 let isTruncated = try await pool.writeWithoutTransaction { database in
                     try database.execute(sql: "PRAGMA busy_timeout = 250")

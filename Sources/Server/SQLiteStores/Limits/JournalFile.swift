@@ -153,7 +153,7 @@ extension JournalFile {
     }
 
     /// Locks the file. If the file is locked, the method tries again for a second, because a child of the previous process may hold the
-    /// lock briefly between fork and exec.
+    /// lock briefly between fork and exec. The method blocks its thread, but only at the start of the server, before the first request.
     private static func lock(_ descriptor: Int32) -> Bool {
         for attempt in 0..<50 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }

@@ -101,6 +101,7 @@ final class Deadlines: Sendable {
     ) async throws -> Value {
         let outcome = FirstOutcome<Value>()
         let running = RunningTask()
+        // The caller must not wait for a late operation, so the operation can't be a child task.
         let task = Task(executorPreference: EventLoopExecutor.current) {
             let result = await RunningTask.$current.withValue(running) { await Result(awaiting: operation) }
             if outcome.claim() { outcome.complete(result) }
@@ -148,7 +149,7 @@ final class Deadlines: Sendable {
     }
 
     /// Starts the task that sleeps until the next deadline. After each deadline, the task sleeps again. The task ends when no deadlines are
-    /// left.
+    /// left. The task serves all requests, so it inherits nothing from the request that starts it. Only one such task runs at a time.
     private func watching(until first: Duration) -> Task<Void, Never> {
         Task.detached { [self] in
             var next: Duration? = first

@@ -56,7 +56,7 @@ final class ReplyReader {
         return functions
     }()
 
-    /// The functions of hiredis that create replies, with a limit for the length of arrays.
+    /// The functions of hiredis that create replies, with a limit for the length of arrays. No thread writes to them after their creation.
     private nonisolated(unsafe) static let boundedFunctions = {
         let bounded = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
         bounded.initialize(to: functions)

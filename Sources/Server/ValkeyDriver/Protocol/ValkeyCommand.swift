@@ -50,7 +50,7 @@ public struct ValkeyCommand: Sendable {
         }
     }
 
-    /// An address for an empty argument.
+    /// An address for an empty argument. No thread writes to it after its creation.
     private nonisolated(unsafe) static let empty = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         byte.initialize(to: 0)

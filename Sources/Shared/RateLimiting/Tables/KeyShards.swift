@@ -1,4 +1,5 @@
-/// The keys of one policy, divided into parts (shards) with a lock each.
+/// The keys of one policy, divided into parts (shards) with a lock each. The class is `@unchecked Sendable`, because the pointer doesn't
+/// change before `deinit`, and the lock of a shard protects its memory.
 @usableFromInline
 final class KeyShards: @unchecked Sendable {
     /// The number of shards, a power of two.

@@ -3,7 +3,8 @@
 /// The memory of the ring grows with use. An unused key needs no memory. Other keys need at most 8 bytes per unit of the quota, plus 16
 /// bytes.
 ///
-/// Only this file writes the header, so the values in the header are always within bounds.
+/// Only this file writes the header, so the values in the header are always within bounds. The type is `@unchecked Sendable`, because a
+/// value can't be copied, so it has its memory alone.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
         /// The index of the oldest instant. Later instants follow at the next indexes, and after the last index from index 0.

@@ -13,6 +13,7 @@ extension TransportCheck {
     /// - *Follows a redirect to another origin without Authorization*: the engine copies all header fields. Or the engine compares only the
     ///   host and not the port.
     /// - *Returns a redirect of POST*: the engine follows a 303 with GET, as browsers do.
+    /// - *Reports a request as possibly sent*: the transport reports only whether the request after the redirect was sent.
     /// - *Follows circular redirects*: the engine throws its own error after a number of redirects.
     static let redirects: [TransportCheck] = [
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
@@ -67,6 +68,14 @@ extension TransportCheck {
                     let (response, _) = try await exchange(transport, server.request())
                     try expect(response.status.code == 302, "read \(response)")
                 }
+            }
+        },
+        TransportCheck("Reports a request as possibly sent if its redirect leads to a closed port") { transport in
+            let closed = try LoopbackServer([])
+            await closed.close()
+            try await withServer(respond("302 X", ["Location: \(closed.origin)/c"])) { server in
+                let error = try await failure { _ = try await exchange(transport, server.request()) }
+                try expect(error.code == .unreachable && error.wasSent, "\(error), sent: \(error.wasSent)")
             }
         },
         TransportCheck("Follows circular redirects \(Redirection.most) times, and returns the last one") { transport in
