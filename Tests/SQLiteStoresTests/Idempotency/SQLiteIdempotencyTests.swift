@@ -52,7 +52,7 @@ import Testing
     @Test("Keeps the counted bytes equal to the sizes of the stored keys")
     func counts() async throws {
         try await withStores { stores in
-            let store = SQLiteIdempotencyStore(stores.database, bounds: IdempotencyBounds(bytes: 1 << 20))
+            let store = SQLiteIdempotencyStore(stores.database, bounds: IdempotencyBounds(bytes: 16 << 20))
             for number in 0..<120 {
                 let owner = IdempotencyOwner.address("\(number % 9)", network: "\(number % 3)")
                 let claim = try IdempotencyClaim.sample("\(number)", owner: number % 2 == 0 ? .account("\(number % 9)") : owner)
