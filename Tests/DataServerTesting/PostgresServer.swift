@@ -99,11 +99,12 @@ package final class PostgresServer: Sendable {
         "postgres://app@127.0.0.1:\(port ?? self.port)/\(database)" + (parameters.isEmpty ? "" : "?\(parameters)")
     }
 
-    /// Creates an empty database.
+    /// Creates a database.
+    /// - Parameter other: The name of a database to copy, to which no client is connected. If `nil`, the new database is empty.
     /// - Returns: Its name.
-    package func createDatabaseName() async throws -> String {
+    package func createDatabaseName(copying other: String? = nil) async throws -> String {
         let name = "d" + UUID().uuidString.replacing("-", with: "").lowercased()
-        try await sql("CREATE DATABASE \(name)")
+        try await sql("CREATE DATABASE \(name)" + (other.map { " TEMPLATE \($0)" } ?? ""))
         return name
     }
 
