@@ -59,18 +59,25 @@ public enum Attacks {
         TimeoutJunk.self, IdleConnections.self, NeverReads.self, SlowHeads.self, Overload.self, BrownOut.self,
     ]
 
+    /// The names of the attacks whose effect depends on the number of passwords that the server hashes.
+    public static let hashing: Set<String> = [
+        LoginAccountTable.name, LoginFailures.name, TimeoutJunk.name, Overload.name, BrownOut.name,
+    ]
+
     /// Starts a server with an attack's settings, runs the attack and stops the server.
-    /// - Parameter hasOwnProcessors: Whether the server runs only on its ``ProcessorShare``. The caller's threads already use the
-    /// other one.
+    /// - Parameters:
+    ///   - settings: Further settings of the server. Those of the attack replace them.
+    ///   - hasOwnProcessors: Whether the server runs only on its ``ProcessorShare``. The caller's threads already use the other one.
     public static func run(
         _ attack: any Attack,
+        settings: [String: String] = [:],
         binary: String,
         hasOwnProcessors: Bool = false,
         progress: AttackProgress = { _ in }
     ) async throws -> AttackReport {
         try await AttackedServer.serving(
             binary: binary,
-            settings: attack.settings,
+            settings: settings.merging(attack.settings) { $1 },
             lanes: attack.lanes,
             hasOwnProcessors: hasOwnProcessors
         ) {

@@ -30,7 +30,7 @@ struct Overload: Attack {
 
     /// Runs the small size: one burst, with counts only.
     private func count(_ stage: Stage) async throws -> AttackReport {
-        let attempts = 20 * Self.networks
+        let attempts = 10 * Self.networks
         async let burst = stage.server.tally(attempts, atOnce: attempts) { try await stage.attempt($0) }
         let calls = try await stage.server.tally(34, atOnce: 4) { number in
             switch number {

@@ -105,9 +105,9 @@ enum PostgresProcesses {
 }
 
 /// Waits until a condition is true.
-/// - Throws: ``TestFailure`` after 30 seconds.
+/// - Throws: ``TestFailure`` after two minutes.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let end = ContinuousClock.now.advanced(by: .seconds(30))
+    let end = ContinuousClock.now.advanced(by: .seconds(120))
     while try await !condition() {
         guard ContinuousClock.now < end else { throw TestFailure("waited in vain: \(what)") }
         try await Task.sleep(for: .milliseconds(10))

@@ -99,11 +99,12 @@ package final class PostgresServer: Sendable {
         "postgres://app@127.0.0.1:\(port ?? self.port)/\(database)" + (parameters.isEmpty ? "" : "?\(parameters)")
     }
 
-    /// Creates an empty database.
+    /// Creates a database.
+    /// - Parameter other: The name of a database to copy, to which no client is connected. If `nil`, the new database is empty.
     /// - Returns: Its name.
-    package func createDatabaseName() async throws -> String {
+    package func createDatabaseName(copying other: String? = nil) async throws -> String {
         let name = "d" + UUID().uuidString.replacing("-", with: "").lowercased()
-        try await sql("CREATE DATABASE \(name)")
+        try await sql("CREATE DATABASE \(name)" + (other.map { " TEMPLATE \($0)" } ?? ""))
         return name
     }
 
@@ -189,7 +190,24 @@ package final class PostgresServer: Sendable {
 }
 
 /// Returns a port of the loopback that is free now.
+///
+/// A system chooses the ports of connections, and of servers that listen on port 0, from 32768 on. The port is below, so that no other test
+/// takes it before its server starts, or while its server is killed.
 package func freePort() throws -> Int {
+    for _ in 0..<1_000 {
+        let port = lastPort.withLock { port in
+            port = port < 31_999 ? port + 1 : 20_000
+            return port
+        }
+        if isFree(port) { return port }
+    }
+    throw TestFailure("no free port")
+}
+
+/// The port that the last call returned. The first one is random, because several test processes may run on a machine.
+private let lastPort = Mutex(Int.random(in: 20_000..<32_000))
+
+private func isFree(_ port: Int) -> Bool {
     #if canImport(Darwin)
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #else
@@ -198,13 +216,11 @@ package func freePort() throws -> Int {
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+    return withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
         }
     }
-    guard isBound else { throw TestFailure("no free port: \(errno)") }
-    return Int(UInt16(bigEndian: address.sin_port))
 }

@@ -109,6 +109,43 @@ import Testing
         for sleeper in sleepers { _ = await sleeper.result }
         #expect(clock.nextDeadline == nil)
     }
+
+    @Test("In random use wakes the same sleepers in the same order as a plain list", arguments: 0..<5)
+    func randomUse(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let executor = SteppedExecutor()
+        let (clock, woken) = (clock, Woken())
+        var sleepers: [(deadline: Int, number: Int, task: Task<Void, any Error>)] = []
+        var (now, expected) = (0, [Int]())
+        for number in 0..<1_000 {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<10:
+                let deadline = now + Int.random(in: 1...(Bool.random(using: &random) ? 100 : 2_000), using: &random)
+                let task = Task(executorPreference: executor) {
+                    try await clock.sleep(until: ManualClock.Instant(offset: .seconds(deadline)))
+                    woken.seconds.withLock { $0.append(number) }
+                }
+                sleepers.append((deadline, number, task))
+            case 10..<19:
+                guard let place = sleepers.indices.randomElement(using: &random) else { continue }
+                sleepers.remove(at: place).task.cancel()
+            default:
+                let step = Int.random(in: 0...40, using: &random)
+                now += step
+                let due = sleepers.filter { $0.deadline <= now }.sorted { ($0.deadline, $0.number) < ($1.deadline, $1.number) }
+                expected += due.map(\.number)
+                sleepers.removeAll { $0.deadline <= now }
+                clock.advance(by: .seconds(step))
+            }
+            executor.drain()
+            #expect(clock.sleeperCount == sleepers.count)
+            #expect(clock.nextDeadline?.offset == sleepers.map(\.deadline).min().map { Duration.seconds($0) })
+        }
+        #expect(woken.seconds.withLock(\.self) == expected && expected.count > 20)
+        for sleeper in sleepers { sleeper.task.cancel() }
+        executor.drain()
+        #expect(clock.sleeperCount == 0)
+    }
 }
 
 private final class Woken: Sendable {

@@ -100,7 +100,9 @@ import Testing
         let schemas = content.members.compactMap { $0.value["schema", "$ref"]?.stringValue }
         #expect(schemas.contains("#/components/schemas/\(name)"))
         #expect(schemas.contains("#/components/schemas/Problem"))
-        for reference in document.objects.compactMap({ $0["$ref"]?.stringValue }) {
+        let references = document.objects.compactMap { $0["$ref"]?.stringValue }
+        #expect(!references.isEmpty)
+        for reference in references {
             #expect(reader.target(reference) != nil, "\(reference)")
         }
     }

@@ -6,6 +6,7 @@ import PostgresDriver
 import Synchronization
 import Testing
 
+/// Timeouts that a test waits for are long enough for the other statements of the test on a machine that pauses.
 @Suite struct FailureTests {
     @Test("A new connection replaces one whose backend was terminated", arguments: [true, false])
     func terminated(isExecuting: Bool) async throws {
@@ -36,7 +37,7 @@ import Testing
     @Test("Repeats a transaction that was idle for too long on another connection")
     func idleInTransaction() async throws {
         try await withClient {
-            $0.idleInTransactionTimeout = .milliseconds(200)
+            $0.idleInTransactionTimeout = .seconds(2)
         } _: { client, server, database in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
             let attempts = Attempts()
@@ -56,7 +57,7 @@ import Testing
     @Test("The server's timeouts end statements with 57014 and lock waits with 55P03", arguments: [true, false])
     func serverTimeouts(preparesStatements: Bool) async throws {
         try await withClient { settings in
-            settings.statementTimeout = .milliseconds(200)
+            settings.statementTimeout = .seconds(2)
             settings.lockTimeout = .milliseconds(100)
             settings.preparesStatements = preparesStatements
         } _: { client, server, database in
@@ -77,7 +78,7 @@ import Testing
     @Test("The driver's deadline ends a statement and cancels it on the server")
     func deadline() async throws {
         try await withClient {
-            $0.queryTimeout = .milliseconds(300)
+            $0.queryTimeout = .seconds(2)
         } _: { client, server, database in
             await #expect(throws: PostgresError.deadlineExceeded) { try await client.execute("SELECT pg_sleep(30)") }
             try await expectNoTransaction(in: database, of: server)
@@ -128,7 +129,7 @@ import Testing
             #expect(client.status.open == 1)
         }
         try await withClient("pool_max=1") {
-            $0.acquireTimeout = .milliseconds(200)
+            $0.acquireTimeout = .seconds(2)
         } _: { client, _, _ in
             try await client.transaction { transaction in
                 try await transaction.execute("SELECT 1")
@@ -191,7 +192,7 @@ import Testing
     func unreachable() async throws {
         let port = try freePort()
         try await withClient(url: "postgres://app@127.0.0.1:\(port)/x") {
-            $0.acquireTimeout = .milliseconds(300)
+            $0.acquireTimeout = .seconds(1)
         } _: { client in
             await #expect(throws: PostgresError.unavailable("connection refused")) { try await client.execute("SELECT 1") }
             await #expect(throws: PostgresError.self) { try await client.ping() }
@@ -204,7 +205,7 @@ import Testing
         }
         let server = try await PostgresServer.shared()
         try await withClient(url: server.url("missing")) {
-            $0.acquireTimeout = .milliseconds(300)
+            $0.acquireTimeout = .seconds(2)
         } _: { client in
             await #expect(throws: PostgresError.unavailable("refused with 3D000")) { try await client.execute("SELECT 1") }
         }
@@ -219,7 +220,7 @@ import Testing
         let proxy = try TCPProxy(to: server.port) { faults.filter() }
         defer { proxy.stop() }
         try await withClient(url: server.url(database, port: proxy.port)) {
-            $0.acquireTimeout = .milliseconds(300)
+            $0.acquireTimeout = .seconds(2)
         } _: { client in
             await #expect(throws: PostgresError.outcomeUnknown) {
                 try await client.transaction { transaction in
@@ -247,7 +248,7 @@ import Testing
         try await server.sql("CREATE ROLE plain LOGIN")
         let url = "postgres://plain@127.0.0.1:\(server.port)/postgres"
         try await withClient(url: url) {
-            $0.acquireTimeout = .milliseconds(500)
+            $0.acquireTimeout = .seconds(2)
         } _: { client in
             try await withClient(url: url) {
                 $0.maximum = 4
@@ -268,9 +269,9 @@ import Testing
     func locked() async throws {
         let server = try await PostgresServer.start()
         try await withClient(of: server) { settings in
-            settings.queryTimeout = .milliseconds(400)
-            settings.connectTimeout = .milliseconds(300)
-            settings.acquireTimeout = .milliseconds(400)
+            settings.queryTimeout = .seconds(2)
+            settings.connectTimeout = .milliseconds(1_500)
+            settings.acquireTimeout = .seconds(2)
             settings.maximum = 4
         } _: { client, _, _ in
             #expect(try await client.execute("SELECT 1").count == 1)
@@ -305,7 +306,7 @@ import Testing
         silent.stall()
         let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(other.port)"
         try await withClient(url: "postgres://app@\(hosts)/\(database)") {
-            $0.connectTimeout = .milliseconds(300)
+            $0.connectTimeout = .milliseconds(1_500)
             $0.maximum = 1
         } _: { client in
             try await client.execute("SELECT 1")
@@ -376,8 +377,8 @@ import Testing
         try await locked.lock()
         let hosts = try "127.0.0.1:\(freePort()),127.0.0.1:\(locked.port),127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
         try await withClient(url: "postgres://app@\(hosts)/postgres") { settings in
-            settings.connectTimeout = .milliseconds(500)
-            settings.queryTimeout = .seconds(3)
+            settings.connectTimeout = .seconds(1)
+            (settings.queryTimeout, settings.statementTimeout) = (.seconds(60), .seconds(60))
             settings.maximum = 2
         } _: { client in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")

@@ -26,13 +26,31 @@ struct TemporaryDatabase: Sendable {
     }
 }
 
+/// The name of a database with tables, which tests copy. A migration takes longer than a copy.
+private let migratedDatabase = Task {
+    let server = try await PostgresServer.shared()
+    let name = try await server.createDatabaseName()
+    let database = try TemporaryDatabase.connect(server.url(name), maximum: 1)
+    let outcome: Result<Void, any Error>
+    do {
+        try await PostgresSchema.migrate(database)
+        outcome = .success(())
+    } catch {
+        outcome = .failure(error)
+    }
+    await database.client.close()
+    try outcome.get()
+    return name
+}
+
 /// Runs a test on a new database.
 /// - Parameter isMigrated: Whether it has tables.
 func withDatabase<Result: Sendable>(
     isMigrated: Bool = true,
     _ body: @Sendable (TemporaryDatabase) async throws -> Result
 ) async throws -> Result {
-    let url = try await PostgresServer.shared().createDatabase()
+    let server = try await PostgresServer.shared()
+    let url = server.url(try await server.createDatabaseName(copying: isMigrated ? migratedDatabase.value : nil))
     let temporary = TemporaryDatabase(
         url: url,
         database: try TemporaryDatabase.connect(url),
@@ -40,7 +58,6 @@ func withDatabase<Result: Sendable>(
     )
     let outcome: Swift.Result<Result, any Error>
     do {
-        if isMigrated { try await PostgresSchema.migrate(temporary.database) }
         outcome = .success(try await body(temporary))
     } catch {
         outcome = .failure(error)

@@ -31,7 +31,7 @@ import ValkeyDriver
     @Test("Decides by a share of the quota while the server is stopped")
     func stopped() async throws {
         try await SharedLimits.run { limits in
-            let process = try await limits.start(Self.rules, deadline: .milliseconds(500))
+            let process = try await limits.start(Self.rules, deadline: .seconds(2))
             #expect(try await admissions(2, process) == 2)
             limits.server.signal(SIGSTOP)
             #expect(try await admissions(100, process) == 3, "half of the quota, less what was admitted before")
@@ -88,8 +88,8 @@ import ValkeyDriver
         for before in [(0, 0), (1, 8), (3, 4), (6, 4)] {
             try await SharedLimits.run { limits in
                 let servers = [
-                    try await limits.start(Self.rules, deadline: .milliseconds(500)),
-                    try await limits.start(Self.rules, deadline: .milliseconds(500)),
+                    try await limits.start(Self.rules, deadline: .seconds(2)),
+                    try await limits.start(Self.rules, deadline: .seconds(2)),
                 ]
                 let own = [try await admissions(before.0, servers[0]), try await admissions(before.1, servers[1])]
                 #expect(own == [before.0, before.1])

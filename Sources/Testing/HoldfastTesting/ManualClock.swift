@@ -17,8 +17,7 @@ import Synchronization
 /// computes a later deadline than the test expects, and may never wake.
 ///
 /// The clock is thread-safe. If a test waits for real sockets, use ``QuickClock`` instead. A manual clock can't know when bytes arrive.
-/// - Complexity: Sleeping is O(1). Advancing is O(n + d log d), where n is the number of sleepers, and d is the number of sleepers that
-///   wake.
+/// - Complexity: Sleeping, waking and canceling a sleeper are O(log n), where n is the number of sleepers.
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, as the time since the clock's start.
     public struct Instant: InstantProtocol {
@@ -66,10 +65,42 @@ public final class ManualClock: Clock, Sendable {
         var nextID: UInt64 = 0
         /// The sleeping tasks by the number of their call.
         var sleepers: [UInt64: Sleeper] = [:]
+        /// The deadlines of all sleepers, and of some canceled ones.
+        var deadlines = DeadlineHeap()
         /// The numbers of calls whose tasks were canceled before `park` stored them.
         var cancelled: Set<UInt64> = []
         /// The pending calls of ``ManualClock/waitForSleepers(_:)``, each with the number of sleepers for which it waits.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        /// Returns the sleeper that wakes next; `nil` if there is none. Removes the deadlines of canceled sleepers before it.
+        mutating func earliest() -> Sleeper? {
+            while let first = deadlines.first {
+                if let sleeper = sleepers[first.id] { return sleeper }
+                deadlines.removeFirst()
+            }
+            return nil
+        }
+
+        /// Removes a sleeper before its deadline.
+        /// - Returns: The sleeper; `nil` if the sleeper isn't stored.
+        mutating func remove(_ id: UInt64) -> Sleeper? {
+            let sleeper = sleepers.removeValue(forKey: id)
+            // Each deadline that is removed here belongs to another canceled sleeper, so a call is O(log n) on average.
+            if deadlines.count > 2 * sleepers.count + 64 { deadlines.keep { [sleepers] in sleepers[$0] != nil } }
+            return sleeper
+        }
+
+        /// Removes the sleepers whose deadlines have passed.
+        /// - Returns: The sleepers in the order in which they wake.
+        mutating func removeDue() -> [Sleeper] {
+            var due: [Sleeper] = []
+            while let sleeper = earliest(), sleeper.deadline <= now {
+                sleepers[sleeper.id] = nil
+                deadlines.removeFirst()
+                due.append(sleeper)
+            }
+            return due
+        }
     }
 
     /// The time and the sleepers. No code outside this file runs under the lock.
@@ -86,8 +117,8 @@ public final class ManualClock: Clock, Sendable {
     /// The number of tasks that sleep on the clock. Tasks that were woken or canceled don't count.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
-    /// The earliest deadline of all sleepers; `nil` if there are no sleepers. O(sleepers).
-    public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+    /// The earliest deadline of all sleepers; `nil` if there are no sleepers.
+    public var nextDeadline: Instant? { state.withLock { $0.earliest()?.deadline } }
 
     /// Sleeps until a deadline. If the deadline has passed, the method returns immediately.
     /// - Parameters:
@@ -106,7 +137,7 @@ public final class ManualClock: Clock, Sendable {
             }
         } onCancel: {
             let sleeper = state.withLock { state -> Sleeper? in
-                if let sleeper = state.sleepers.removeValue(forKey: id) { return sleeper }
+                if let sleeper = state.remove(id) { return sleeper }
                 state.cancelled.insert(id)
                 return nil
             }
@@ -126,6 +157,7 @@ public final class ManualClock: Clock, Sendable {
             if state.cancelled.remove(sleeper.id) != nil { return .cancelled }
             guard sleeper.deadline > state.now else { return .due }
             state.sleepers[sleeper.id] = sleeper
+            state.deadlines.insert(.init(deadline: sleeper.deadline.offset, id: sleeper.id))
             guard !state.watchers.isEmpty else { return .parked([]) }
             let count = state.sleepers.count
             let ready = state.watchers.filter { $0.count <= count }
@@ -150,12 +182,7 @@ public final class ManualClock: Clock, Sendable {
         precondition(duration >= .zero, "a manual clock does not go backwards (by \(duration))")
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
-            let now = state.now
-            let due = state.sleepers.values.filter { $0.deadline <= now }.sorted {
-                ($0.deadline, $0.id) < ($1.deadline, $1.id)
-            }
-            for sleeper in due { state.sleepers[sleeper.id] = nil }
-            return due
+            return state.removeDue()
         }
         for sleeper in due { sleeper.continuation.resume() }
     }
@@ -174,6 +201,60 @@ public final class ManualClock: Clock, Sendable {
             }
             if isReady { continuation.resume() }
         }
+    }
+}
+
+/// The deadlines of sleepers as a binary heap: the entry at place `n` comes before those at `2 * n + 1` and `2 * n + 2`.
+private struct DeadlineHeap {
+    /// The deadline of a sleeper, as the time since the clock's start, and the number of the sleeper.
+    struct Entry {
+        var deadline: Duration
+        var id: UInt64
+
+        /// Returns whether this sleeper wakes before another one.
+        func comes(before other: Entry) -> Bool { deadline == other.deadline ? id < other.id : deadline < other.deadline }
+    }
+
+    private var entries: [Entry] = []
+
+    /// The number of entries.
+    var count: Int { entries.count }
+    /// The entry of the sleeper that wakes next.
+    var first: Entry? { entries.first }
+
+    /// Adds an entry.
+    mutating func insert(_ entry: Entry) {
+        entries.append(entry)
+        var place = entries.count - 1
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard entry.comes(before: entries[parent]) else { break }
+            entries[place] = entries[parent]
+            place = parent
+        }
+        entries[place] = entry
+    }
+
+    /// Removes the first entry.
+    mutating func removeFirst() {
+        guard let last = entries.popLast(), !entries.isEmpty else { return }
+        var place = 0
+        while 2 * place + 1 < entries.count {
+            var child = 2 * place + 1
+            if child + 1 < entries.count, entries[child + 1].comes(before: entries[child]) { child += 1 }
+            guard entries[child].comes(before: last) else { break }
+            entries[place] = entries[child]
+            place = child
+        }
+        entries[place] = last
+    }
+
+    /// Removes the entries of all other sleepers. O(n log n).
+    /// - Parameter isKept: Returns whether the heap keeps the entry of the sleeper with a number.
+    mutating func keep(_ isKept: (UInt64) -> Bool) {
+        entries.removeAll { !isKept($0.id) }
+        // A sorted array is a heap.
+        entries.sort { $0.comes(before: $1) }
     }
 }
 

@@ -120,8 +120,10 @@ import Testing
     @Test("A refresh succeeds although the store can't record the activity of the account")
     func refreshWithoutActivity() async throws {
         let fails = Mutex(false)
+        let failures = Mutex(0)
         let stores = InMemoryAccountStores { operation in
             guard operation == "records.noteActivity", fails.withLock({ $0 }) else { return }
+            failures.withLock { $0 += 1 }
             throw StoreFailure(isBusy: true, message: "busy")
         }
         let services = try await AccountServices(stores)
@@ -130,6 +132,7 @@ import Testing
         let next = try await services.refresh(opened)
         services.clock.advance(by: 11)
         _ = try await services.refresh(next)
+        #expect(failures.withLock { $0 } >= 2)
     }
 
     @Test(

@@ -62,16 +62,16 @@ struct ViewSourceTests {
                 .filter { $0.contains(".task") || $0.contains("Task {") || $0.contains("Task(") }
             #expect(tasks == allowed[name, default: []], "\(name)")
         }
-        for name in Self.screens {
-            let text = try Self.source(name)
-            for call in [
-                "model.submit()", "model.request()", "model.runAgain()", "model.run(scenario)", "model.end(session)",
-                "model.endOthers()",
-            ] {
-                for line in text.split(separator: "\n") where line.contains(call) {
-                    #expect(line.contains("model.work.start {"), "\(name): \(line)")
-                }
-            }
+        let lines = try Self.screens.flatMap { name in
+            try Self.source(name).split(separator: "\n").map { (name: name, text: $0) }
+        }
+        for call in [
+            "model.submit()", "model.request()", "model.runAgain()", "model.run(scenario)", "model.end(session)",
+            "model.endOthers()",
+        ] {
+            let callers = lines.filter { $0.text.contains(call) }
+            #expect(!callers.isEmpty, "no screen calls \(call)")
+            for (name, line) in callers { #expect(line.contains("model.work.start {"), "\(name): \(line)") }
         }
     }
 

@@ -11,7 +11,7 @@ public struct LoginFailures: Attack {
     private let networks: Int
 
     public init(size: AttackSize) {
-        networks = size.pick(small: 30, full: 30, tenfold: 300)
+        networks = size.pick(small: 10, full: 30, tenfold: 300)
     }
 
     public func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {

@@ -16,7 +16,7 @@ public struct NeverReads: Attack {
     public func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
         var report = AttackReport()
         let page = try await server.call("GET", "/docs").body.count
-        let pages = size.pick(small: 3, full: 20)
+        let pages = size.pick(small: 2, full: 20)
         // A client that reads slowly gets all responses. It has its own network: among the users of one network, the server may close it.
         // Its first bytes arrive before the attack begins, so that the result doesn't depend on the speed of the machine.
         let (firstBytes, arrived) = AsyncStream.makeStream(of: Never.self)

@@ -23,7 +23,7 @@ struct LoginAccountTable: Attack {
         return settings
     }
 
-    private var networks: Int { size.pick(small: 50, full: 1_900, tenfold: 19_000) }
+    private var networks: Int { size.pick(small: 15, full: 1_900, tenfold: 19_000) }
     private var users: Int { size.pick(small: 10, full: 400) }
     /// One less than `login-ip` admits in a minute, at any rate.
     private static let perNetwork = 59

@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastCommand
 
 /// The pages of the links that verify, create, change and restore accounts, in a browser.
-@Suite(.serialized) struct AccountPageBrowserTests {
+@Suite struct AccountPageBrowserTests {
     /// Returns the address of a link in the style of the emails.
     private func address(_ link: MailedLink, _ server: TestServer, _ style: AccountLink.Style) throws -> String {
         let link = AccountLink(link.change.purpose, token: try ResetToken(link.token), email: try EmailAddress(link.recipient))
@@ -68,16 +68,22 @@ import Testing
             $0.resetLinkStyle = .fragment
             $0.appScheme = "crowns"
         } _: { server in
+            var addresses: [(change: AccountPage.Change, address: String)] = []
+            for change in AccountPage.Change.allCases {
+                let link = try await server.mailedLink(for: change, email: "\(change)@example.com".lowercased())
+                addresses.append((change, try address(link, server, .fragment)))
+            }
+            let links = addresses
             try await WebDriver.run { driver in
-                for change in AccountPage.Change.allCases {
-                    let link = try await server.mailedLink(for: change, email: "\(change)@example.com".lowercased())
-                    let address = try address(link, server, .fragment)
-                    try await driver.browser(runsScripts: false) { browser in
+                try await driver.browser(runsScripts: false) { browser in
+                    for (_, address) in links {
                         try await browser.open(address)
                         try await browser.shows("Invalid Link", in: "#notice h1")
                         #expect(try await browser.text("noscript").contains("JavaScript"))
                     }
-                    try await driver.browser { browser in
+                }
+                try await driver.browser { browser in
+                    for (change, address) in links {
                         try await browser.open(address)
                         #expect(try await browser.isShown("#notice") == false)
                         #expect(try await browser.address == server.url.absoluteString + "/\(change.purpose.page)")

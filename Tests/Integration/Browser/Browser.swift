@@ -9,11 +9,18 @@ struct Browser: Sendable {
     let driver: WebDriver
     let path: String
 
+    /// The longest wait for an element or a text. It only ends a test that would never end.
+    private static let patience = Duration.seconds(60)
+    /// The pause between two checks, which leaves the processor to the browser.
+    private static let pause = Duration.milliseconds(20)
+
     /// The key under which WebDriver returns the ids of elements.
     private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
 
-    func prepare(width: Int, isDark: Bool, runsScripts: Bool, language: Language) async throws {
-        _ = try await driver.send("POST", "\(path)/timeouts", ["implicit": 5_000, "pageLoad": 30_000])
+    /// Sets the size of the window and the color scheme for the pages that are opened next.
+    func prepare(width: Int, isDark: Bool, runsScripts: Bool = true) async throws {
+        let wait = JSONValue.integer(Self.patience.components.seconds * 1_000)
+        _ = try await driver.send("POST", "\(path)/timeouts", ["implicit": wait, "pageLoad": wait])
         try await devTools(
             "Emulation.setDeviceMetricsOverride",
             ["width": .integer(Int64(width)), "height": 844, "deviceScaleFactor": 1, "mobile": .bool(width < 500)]
@@ -47,13 +54,14 @@ struct Browser: Sendable {
         try await driver.send("GET", "\(path)/element/\(try await element(selector))/text", nil).stringValue ?? ""
     }
 
-    /// Returns the text of an element once it is the expected one, or the text after five seconds. A page may unload while it is
-    /// being read.
+    /// Returns the text of an element once it is the expected one, or the text after a minute. A page may unload while it is being
+    /// read.
     func text(_ selector: String, awaiting expected: String) async throws -> String {
         let clock = ContinuousClock()
-        let deadline = clock.now.advanced(by: .seconds(5))
+        let deadline = clock.now.advanced(by: Self.patience)
         while clock.now < deadline {
             if let text = try? await text(selector), text == expected { return text }
+            try await clock.sleep(for: Self.pause)
         }
         return try await text(selector)
     }
@@ -69,8 +77,8 @@ struct Browser: Sendable {
     /// Expects an element to be shown or hidden, at once or soon.
     func isShown(_ selector: String, soon expected: Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let clock = ContinuousClock()
-        let deadline = clock.now.advanced(by: .seconds(5))
-        while clock.now < deadline, try await isShown(selector) != expected {}
+        let deadline = clock.now.advanced(by: Self.patience)
+        while clock.now < deadline, try await isShown(selector) != expected { try await clock.sleep(for: Self.pause) }
         #expect(try await isShown(selector) == expected, sourceLocation: sourceLocation)
     }
 

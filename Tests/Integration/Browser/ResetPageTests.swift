@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.serialized) struct ResetPageTests {
+@Suite struct ResetPageTests {
     @Test(
         "A user resets the password in a browser with and without scripts, LTR and RTL",
         arguments: [

@@ -95,7 +95,7 @@ struct WebDriver: Sendable {
         let id = try #require(response.objectValue?["sessionId"]?.stringValue)
         let browser = Browser(driver: self, path: "/session/\(id)")
         do {
-            try await browser.prepare(width: width, isDark: isDark, runsScripts: runsScripts, language: language)
+            try await browser.prepare(width: width, isDark: isDark, runsScripts: runsScripts)
             let result = try await body(browser)
             _ = try await send("DELETE", "/session/\(id)", nil)
             return result

@@ -65,7 +65,8 @@ final class Cluster: Sendable {
                     "MAX_CONNECTIONS_PER_CLIENT": "2000",
                     "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)", "EMAIL_FROM": "Crowns <crowns@example.com>",
                 ]
-                let cluster = try Cluster(count, environment: usual.merging(settings) { $1 }, mails: mails, folder: folder)
+                let environment = TestStores.smallLimits.merging(usual) { $1 }.merging(settings) { $1 }
+                let cluster = try Cluster(count, environment: environment, mails: mails, folder: folder)
                 defer { for member in cluster.members { member.process.withLock { $0 }?.stop() } }
                 // The first server creates the tables.
                 for number in 0..<count { try await cluster.start(number) }

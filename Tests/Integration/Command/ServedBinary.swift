@@ -17,6 +17,7 @@ extension Binary {
         endingWith signal: Int32,
         _ body: (URL, Process) async throws -> Void
     ) async throws -> (status: Int32, lines: [String]) {
+        let environment = TestStores.smallLimits.merging(environment) { $1 }
         let process = try make(["serve", "--port", "0"] + options, environment: environment, in: folder)
         if let openFiles, let path = process.executableURL?.path {
             process.executableURL = URL(filePath: "/bin/sh")

@@ -5,8 +5,8 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.serialized) struct TerminalAppTests {
-    @Test("The terminal app walks through the account screens against a server", arguments: Language.supported)
+@Suite struct TerminalAppTests {
+    @Test("The terminal app walks through the account screens against a server", .serialized, arguments: Language.supported)
     func script(language: Language) async throws {
         try await withServer { server in
             try await withFolder { folder in
@@ -36,7 +36,11 @@ import Testing
         }
     }
 
-    @Test("The terminal app stores notes that are written offline, and sends them in order", arguments: Language.supported)
+    @Test(
+        "The terminal app stores notes that are written offline, and sends them in order",
+        .serialized,
+        arguments: Language.supported
+    )
     func offlineScript(language: Language) async throws {
         try await withNotes { url in
             try await withFolder { folder in

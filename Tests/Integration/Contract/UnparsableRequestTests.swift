@@ -31,28 +31,31 @@ import Testing
         ("line ends without a return", "GET / HTTP/1.1\nHost: x\n\n"),
     ]
 
-    @Test("Bytes that are not HTTP get a contract error", arguments: cases.map(\.name))
-    func unparsable(name: String) async throws {
-        let text = try #require(Self.cases.first { $0.name == name }?.text)
+    @Test("Bytes that are not HTTP get a contract error")
+    func unparsable() async throws {
         // In the server's own form and language, because the client's preferences are unknown.
         try await withServer {
             $0.errorForm = .detail
             $0.defaultLanguage = .spanish
         } _: { server in
-            let response = try await RawHTTP.exchange(Array(text.utf8), with: server.url)
-            let place: Comment = "\(response.text)"
-            #expect(response.status == 400, place)
-            expectInvariants(of: response, code: .requestMalformed, form: .standard, language: .spanish, place)
-            #expect(response["Connection"] == "close", place)
-            #expect(response["Content-Length"] == "\(response.body.count)", place)
-            let error = response.decoded
-            #expect(error.code == .requestMalformed && error.family == .standard, place)
-            #expect(error.message == ErrorCatalogue.standard[.requestMalformed]?.message.text(in: .spanish), place)
-            #expect(error.requestID.flatMap { UUID(uuidString: $0) } != nil, place)
-            #expect(response["X-Content-Type-Options"] == "nosniff", place)
-            #expect(response["Content-Security-Policy"]?.contains("base-uri 'none'; frame-ancestors 'none'") == true, place)
-            #expect(try await RawHTTP.send("GET", "/health/live", to: server.url).status == 200)
+            for (name, text) in Self.cases { try await expectRefusal(of: text, name, server) }
         }
+    }
+
+    private func expectRefusal(of text: String, _ name: String, _ server: TestServer) async throws {
+        let response = try await RawHTTP.exchange(Array(text.utf8), with: server.url)
+        let place: Comment = "\(name): \(response.text)"
+        #expect(response.status == 400, place)
+        expectInvariants(of: response, code: .requestMalformed, form: .standard, language: .spanish, place)
+        #expect(response["Connection"] == "close", place)
+        #expect(response["Content-Length"] == "\(response.body.count)", place)
+        let error = response.decoded
+        #expect(error.code == .requestMalformed && error.family == .standard, place)
+        #expect(error.message == ErrorCatalogue.standard[.requestMalformed]?.message.text(in: .spanish), place)
+        #expect(error.requestID.flatMap { UUID(uuidString: $0) } != nil, place)
+        #expect(response["X-Content-Type-Options"] == "nosniff", place)
+        #expect(response["Content-Security-Policy"]?.contains("base-uri 'none'; frame-ancestors 'none'") == true, place)
+        #expect(try await RawHTTP.send("GET", "/health/live", to: server.url).status == 200)
     }
 
     @Test("Earlier requests of the connection get responses, then the error ends it")

@@ -37,7 +37,7 @@ final class KilledProgram: Sendable {
         let log = folder.appending(path: "log-\(UUID().uuidString)")
         let process = try ServerProcess.start(path, arguments, environment: environment, log: log)
         state.withLock { $0.process = process }
-        for _ in 0..<3_000 {
+        for _ in 0..<12_000 {
             // The last line may be incomplete, so that its port would be wrong.
             let lines = (try? String(contentsOf: log, encoding: .utf8))?.split(separator: "\n", omittingEmptySubsequences: false)
             if let lines, let line = lines.dropLast().first(where: { $0.hasPrefix("http://") }) {
@@ -47,7 +47,7 @@ final class KilledProgram: Sendable {
             try #require(process.isRunning, "\(name) ended: \(lines ?? [])")
             try await Task.sleep(for: .milliseconds(10))
         }
-        Issue.record("\(name) does not listen after 30 s")
+        Issue.record("\(name) does not listen after two minutes")
     }
 
     /// Kills the process, and waits until it has ended.

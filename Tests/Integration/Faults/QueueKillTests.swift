@@ -4,15 +4,13 @@ import GRDB
 import Synchronization
 import Testing
 
-@testable import HoldfastCommand
-
 /// An app with an offline queue and its server, both of which are killed.
 @Suite(.timeLimit(.minutes(60))) struct QueueKillTests {
     @Test("Performs each mutation exactly once, in order, despite kills of app and server")
     func exactlyOnce() async throws {
         let kills = rounds(8)
         try await withFolder { folder in
-            let port = try DemoCluster.freePorts(1)[0]
+            let port = try freePort()
             let data = folder.appending(path: "data")
             let server = KilledProgram(
                 "holdfast-notes-app",

@@ -36,7 +36,7 @@ import Testing
                 }
                 #expect(try await foreignHashes() == 1_000)
                 // Three at Django's cost, one with bcrypt, and the others with few rounds.
-                let tried = [0, 1, 19, 20] + Array(100..<140)
+                let tried = [0, 1, 2, 20] + Array(100..<140)
                 for number in tried {
                     let email = "user\(number)@example.com"
                     #expect(try await server.login(email, "old password \(number + 1)").status == 401)

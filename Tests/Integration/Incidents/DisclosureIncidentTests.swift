@@ -64,14 +64,14 @@ import Testing
         }
     }
 
-    @Test("Incident CVE-2026-45364: the 10,000 addresses of a /64 are one client")
+    @Test("Incident CVE-2026-45364: a thousand addresses of a /64 are one client")
     func manyAddresses() async throws {
         try await withMemoryServer {
             $0.trustLoopback()
             $0.limits.policies[.resetIP] = .init(name: "reset-ip", quota: 20, window: .seconds(3_600))
         } _: { server in
             var admitted = 0
-            for number in 0..<10_000 {
+            for number in 0..<1_000 {
                 let low = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
                 let groups = stride(from: 48, through: 0, by: -16).map { String(low >> UInt64($0) & 0xFFFF, radix: 16) }
                 let address = "2001:db8:0:7:" + groups.joined(separator: ":")

@@ -81,8 +81,7 @@ struct SimulatedServer: Sendable {
             for limit in AccountLimit.allCases { $0.limits.policies[limit] = limit.standard }
             $0.mailPause = mailPause...mailPause
         } _: { memory in
-            guard let url = URL(string: "http://127.0.0.1:8080") else { return }
-            memory.server.accounts.address.set(url)
+            memory.server.accounts.address.set(try #require(URL(string: "http://127.0.0.1:8080")))
             let services = memory.server.accounts.services
             try await withThrowingTaskGroup { group in
                 for service in services { group.addTask { try await service.run() } }

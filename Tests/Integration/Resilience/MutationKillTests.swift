@@ -68,7 +68,7 @@ import Testing
     private func migrated(_ settings: [String: String], in folder: URL) async throws -> KilledProgram {
         let data = folder.appending(path: "data").path
         let environment = ["ENVIRONMENT": "development", "RATE_LIMIT_MODE": "off", "IDEMPOTENCY_MEGABYTES": "4096"]
-            .merging(settings) { $1 }
+            .merging(TestStores.smallLimits) { $1 }.merging(settings) { $1 }
         let migrated = try await Binary.run(["migrate", "--data", data], environment: environment, in: folder)
         try #require(migrated.status == 0, "\(migrated.errors)")
         return KilledProgram("holdfast", ["serve", "--port", "0", "--data", data], environment: environment, in: folder)

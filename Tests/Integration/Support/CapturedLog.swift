@@ -3,10 +3,21 @@ import Synchronization
 
 /// A log that stores every line, with its metadata, for tests.
 final class CapturedLog: Sendable {
-    private let lines = Mutex<[String]>([])
+    /// An event and the metadata of its logger. The text is composed when a test reads it: a server logs several events per request, and most
+    /// tests read none.
+    private struct Entry {
+        let level: Logger.Level
+        let message: Logger.Message
+        let common: Logger.Metadata
+        let metadata: Logger.Metadata?
+
+        var line: String { "\(level) \(message) \(common.merging(metadata ?? [:]) { $1 })" }
+    }
+
+    private let entries = Mutex<[Entry]>([])
 
     /// All lines so far.
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    var text: String { entries.withLock { $0 }.map(\.line).joined(separator: "\n") }
 
     /// A logger that writes to this log, at every level.
     var logger: Logger {
@@ -26,8 +37,8 @@ final class CapturedLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let all = metadata.merging(event.metadata ?? [:]) { $1 }
-            log.lines.withLock { $0.append("\(event.level) \(event.message) \(all)") }
+            let entry = Entry(level: event.level, message: event.message, common: metadata, metadata: event.metadata)
+            log.entries.withLock { $0.append(entry) }
         }
     }
 }

@@ -142,6 +142,7 @@ func withMemoryServer<Result>(
     defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
     configuration.environment = .development
+    configuration.limits.memory = TestStores.limitMemory << 20
     for limit in AccountLimit.allCases { configuration.limits.policies[limit] = nil }
     configuration.resetEmailLimit = nil
     // A test with a million requests may suspend the process meanwhile.

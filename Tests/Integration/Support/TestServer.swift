@@ -124,6 +124,7 @@ func withServer<Result: Sendable>(
     configuration.environment = .development
     configuration.appName = "Crowns"
     configuration.mailPause = .milliseconds(1)...(.milliseconds(3))
+    configuration.limits.memory = TestStores.limitMemory << 20
     // All tests use the same client address.
     for limit in AccountLimit.allCases where limit != .resetEmail {
         configuration.limits.policies[limit] = limit.policy(1_000_000, perSeconds: 60)

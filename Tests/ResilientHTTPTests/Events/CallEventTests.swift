@@ -77,7 +77,10 @@ import Timekeeping
         let client = try client([.response(status: 404)], listeners: [ear])
         _ = await failure { _ = try await client.send(.get, "/a") }
         #expect(ear.events.map(\.kind).contains(.gaveUp(.notRetryable)))
-        guard case .finished(let summary) = ear.events.last?.kind else { return }
+        guard case .finished(let summary) = ear.events.last?.kind else {
+            Issue.record("not the end: \(ear.events.map(\.kind))")
+            return
+        }
         #expect(summary.code == .notFound && summary.gaveUp == .notRetryable && summary.status == 404)
     }
 
@@ -89,7 +92,10 @@ import Timekeeping
         _ = await failure { _ = try await client.send(.get, "/a") }
         let last = ear.events.suffix(3).map(\.kind)
         #expect(last.first == .refusedLocally(.gate, retryAfter: .seconds(56)))
-        guard case .finished(let summary) = last.last else { return }
+        guard case .finished(let summary) = last.last else {
+            Issue.record("not the end: \(last)")
+            return
+        }
         #expect(summary.attempts == 0 && summary.code == .serviceUnavailableLocally)
     }
 

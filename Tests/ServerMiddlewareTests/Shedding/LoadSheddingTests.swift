@@ -240,7 +240,7 @@ import Testing
         let clock = ManualClock()
         let limit = LoadShedding(limit: 3, waiting: 20, longestWait: .milliseconds(10), clock: clock)
         let meter = Meter()
-        for round in 0..<200 {
+        for round in 0..<70 {
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<30 {
                     group.addTask {
