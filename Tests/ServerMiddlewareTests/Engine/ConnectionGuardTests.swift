@@ -173,6 +173,34 @@ import Testing
         #expect(channel.isActive)
     }
 
+    @Test("Pipelined requests of different versions get responses of their versions", arguments: [false, true])
+    func mixedVersions(beginsWithHTTP10: Bool) throws {
+        let channel = try connect()
+        let requests = ["GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", Self.request]
+        try receive((beginsWithHTTP10 ? requests : requests.reversed()).joined(), on: channel)
+        for isHTTP10 in [beginsWithHTTP10, !beginsWithHTTP10] {
+            try respond(on: channel, headers: isHTTP10 ? ["content-length": "0"] : [:])
+            let text = try output(of: channel).lowercased()
+            #expect(text.hasPrefix("http/1.\(isHTTP10 ? 0 : 1) 200 ok\r\n"), "\(text)")
+            #expect(text.contains("connection: keep-alive") == isHTTP10, "\(text)")
+            #expect(text.contains("transfer-encoding: chunked") == !isHTTP10, "\(text)")
+        }
+        #expect(channel.isActive)
+    }
+
+    @Test("A response to HTTP/1.0 without a length is the last one, also before others")
+    func http10WithoutLength() throws {
+        let channel = try connect()
+        let request = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+        try receive(request + request, on: channel)
+        try respond(on: channel, headers: [:])
+        #expect(throws: ChannelError.self) { try respond(on: channel) }
+        let text = try output(of: channel).lowercased()
+        #expect(text.ranges(of: "http/1.0 200 ok").count == 1 && text.contains("connection: close"), "\(text)")
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test("A 400 to HTTP/1.0 with a broken body announces the end of the connection")
     func brokenBodyOfHTTP10() throws {
         let channel = try connect()
