@@ -30,8 +30,10 @@ import Testing
         try? metrics.expectCounter("connections_closed", [("reason", reason)]).totalValue
     }
 
+    /// Passes bytes to the pipeline. A real channel then reads again, unless a handler withholds the read.
     private func receive(_ text: String, on channel: EmbeddedChannel) throws {
         try channel.writeInbound(ByteBuffer(string: text))
+        channel.read()
     }
 
     private func respond(on channel: EmbeddedChannel, headers: HTTPHeaders = ["content-length": "0"]) throws {
@@ -130,6 +132,43 @@ import Testing
         channel.embeddedEventLoop.advanceTime(by: .seconds(60))
         #expect(!channel.isActive)
         #expect(closed("body") == 1)
+    }
+
+    @Test("Counts a pause within a body only while the server reads the body")
+    func unreadBody() throws {
+        let channel = try connect()
+        let reads = ReadGate()
+        try channel.pipeline.syncOperations.addHandler(reads)
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx", on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        reads.isOpen = true
+        channel.read()
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(59_999))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!channel.isActive)
+        #expect(closed("body") == 1)
+    }
+
+    @Test("Evicts a connection whose body the server does not read after its response", arguments: [false, true])
+    func evictedInBody(isReading: Bool) throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        let reads = ReadGate()
+        reads.isOpen = isReading
+        try first.pipeline.syncOperations.addHandler(reads)
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx", on: first)
+        let second = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(first.isActive == !isReading && second.isActive)
+        #expect(closed("capacity") == 1)
+        guard !isReading else { return }
+        try receive("x", on: first)
+        try respond(on: first)
+        #expect(try output(of: first).lowercased().contains("connection: close"))
+        first.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!first.isActive)
     }
 
     @Test("A response that is not read for 30 seconds ends its connection, also pipelined")

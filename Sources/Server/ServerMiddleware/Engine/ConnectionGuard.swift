@@ -9,7 +9,8 @@ import NIOCore
 #endif
 
 /// Closes a connection if its client is too slow. The guard limits the time in which the client sends the head of a request, the pauses
-/// between two parts of a body, the pauses between two requests, and the time in which the client reads responses.
+/// between two parts of a body, the pauses between two requests, and the time in which the client reads responses. The time in which the
+/// server itself doesn't read the body is not a pause of the client.
 ///
 /// The guard is the first handler of the pipeline, before TLS, so it sees all bytes and can close the connection immediately.
 /// ``RequestGuard`` reports requests and responses to the guard.
@@ -30,6 +31,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         /// opens.
         case head(since: NIODeadline)
         case request(since: NIODeadline)
+        /// The rest of a body. While the server doesn't read, the client has no deadline.
         case body
         /// The response that the server is processing. The client has no deadline in this state.
         case response
@@ -52,6 +54,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasResponded = false
     private var isWritable = true
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
+    /// The time since which the server waits for bytes; `nil` if it doesn't read. If a route reads a body more slowly than the client sends
+    /// it, the pipeline requests no further bytes until the route has read the earlier ones.
+    private var readSince: NIODeadline?
     /// The time until which the guard waits for the client to close its half, after the server has closed the other half.
     private var lingerEnd: NIODeadline?
     private var isEnding = false
@@ -91,8 +96,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastRead = context.eventLoop.now
+        readSince = nil
         if case .request = awaited { awaited = .head(since: lastRead) }
         context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if readSince == nil { readSince = context.eventLoop.now }
+        context.read()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -150,10 +161,10 @@ extension ConnectionGuard {
     }
 
     /// Closes the connection because another connection needs its place. If the server is processing a request, it first writes the
-    /// response.
+    /// response. The server is also processing a request if it doesn't read the rest of the request's body at the moment.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
-        if activity?.current.phase == .working {
+        if activity?.current.phase == .working || outstanding > 0 && isReadingBody && readSince == nil {
             connections.count(end)
             endsAfterResponse = true
         } else {
@@ -239,7 +250,7 @@ extension ConnectionGuard {
     }
 
     /// Returns the time at which the connection closes if nothing else happens, and the reason. The time is `nil` while the server is
-    /// processing a request.
+    /// processing a request, or doesn't read the rest of its body.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
         if buffered > 0 {
@@ -254,7 +265,7 @@ extension ConnectionGuard {
         switch awaited {
         case .head(let start): return (start + TimeAmount(limits.headTime), .head)
         case .request(let start): return (start + idleTime, .idle)
-        case .body: return (lastRead + idleTime, .body)
+        case .body: return (readSince.map { $0 + idleTime }, .body)
         case .response: return (nil, nil)
         }
     }

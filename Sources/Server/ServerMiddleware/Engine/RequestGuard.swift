@@ -20,8 +20,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isLastComplete = false
     /// Whether the head of a request has arrived, but not its end.
     private var isReadingRequest = false
-    /// Whether each request without a complete response uses HTTP/1.0, in the order of the requests. A client can send requests of different
-    /// versions before it gets the response to the first one.
+    /// Whether each request without a complete response uses HTTP/1.0, in the order of the requests. A client can send requests of
+    /// different versions before it gets the response to the first one.
     private var usesHTTP10 = CircularBuffer<Bool>()
     /// Whether the connection ends with the response that is being written, even if the client has sent further requests.
     private var endsWithResponse = false
