@@ -189,6 +189,20 @@ import Testing
         #expect(closed("write") == 1)
     }
 
+    @Test("A shutdown closes a connection only after the bytes of its last response", arguments: [false, true])
+    func quiescing(hasUnreadBytes: Bool) throws {
+        let channel = try connect()
+        try receive(Self.request, on: channel)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        channel.write(HTTPServerResponsePart.end(nil), promise: nil)
+        if !hasUnreadBytes { channel.flush() }
+        channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        #expect(try output(of: channel).hasPrefix("HTTP/1.1 200 OK\r\n"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test("HTTP/1.0 without keep-alive ends the connection with the response")
     func http10() throws {
         let channel = try connect()

@@ -184,6 +184,9 @@ extension ConnectionGuard {
         context.close(promise: nil)
     }
 
+    /// Whether there are written bytes that the client has not read.
+    var hasUnreadBytes: Bool { context.map { bufferedBytes($0) > 0 } ?? false }
+
     /// Returns the number of written bytes that the client has not read. The number doesn't include bytes in the kernel's buffer.
     private func bufferedBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0

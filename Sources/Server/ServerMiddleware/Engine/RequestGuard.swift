@@ -125,11 +125,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        if connection.outstanding == 0 {
+        if connection.outstanding > 0 {
+            hasLastRequest = true
+        } else if connection.hasUnreadBytes {
+            end(context)
+        } else {
             isLastComplete = true
             context.channel.close(promise: nil)
-        } else {
-            hasLastRequest = true
         }
     }
 }
