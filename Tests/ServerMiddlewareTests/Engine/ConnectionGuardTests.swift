@@ -267,6 +267,19 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test("A broken rest of a body gets no second response after the first one")
+    func brokenBodyAfterResponse() throws {
+        let channel = try connect()
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", on: channel)
+        try respond(on: channel)
+        #expect(throws: HTTPParserError.self) { try receive("ZZ\r\n", on: channel) }
+        // The engine responds to each error of the parser.
+        #expect(throws: ChannelError.self) {
+            try respond(on: channel, headers: ["content-length": "0", "connection": "close"])
+        }
+        #expect(try output(of: channel).ranges(of: "HTTP/1.1 ").count == 1)
+    }
+
     @Test("Connection: close in any spelling ends the connection", arguments: ["close", "Close", "TE, close"])
     func close(_ value: String) throws {
         let channel = try connect()

@@ -25,7 +25,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var usesHTTP10 = CircularBuffer<Bool>()
     /// Whether the connection ends with the response that is being written, even if the client has sent further requests.
     private var endsWithResponse = false
-    /// Whether the last response has been written. The guard discards all later responses.
+    /// Whether the last response has been written. The guard discards all later responses, which belong to no request.
     private var hasEnded = false
 
     /// Creates the handler.
@@ -67,10 +67,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // The engine sends the error response, after the responses to all earlier requests.
             hasLastRequest = true
             isLastComplete = true
-            // If the error is within a body, the guard has already counted the request.
             if !isReadingRequest {
                 usesHTTP10.append(false)
                 connection.headArrived()
+            } else if connection.outstanding == 0 {
+                // The error is in the rest of a body whose request already has its response. Discard the engine's error response. The
+                // engine then closes the connection.
+                hasEnded = true
             }
             isReadingRequest = false
             connection.requestArrived()
