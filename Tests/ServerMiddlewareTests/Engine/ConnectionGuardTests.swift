@@ -299,6 +299,19 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test("After a response with Connection: close, only earlier requests get responses")
+    func closedByRoutePipelined() throws {
+        let channel = try connect()
+        try receive(Self.request + Self.request, on: channel)
+        try respond(on: channel, headers: ["content-length": "0", "connection": "close"])
+        #expect(channel.isActive)
+        try receive(Self.request, on: channel)
+        try respond(on: channel)
+        #expect(try output(of: channel).ranges(of: "HTTP/1.1 200 OK").count == 2)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test("Closes a connection beyond its client's limit at once, and counts it")
     func refused() throws {
         let connections = Connections(limits: ConnectionLimits(perClient: 2), metrics: metrics)

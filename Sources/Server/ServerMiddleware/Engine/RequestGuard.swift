@@ -93,10 +93,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if isHTTP10 { promise?.succeed() } else { context.write(data, promise: promise) }
         case .head(var head):
             let isClosing = !head.isKeepAlive
-            if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
             // Without a length, the end of the connection marks the end of the body.
             endsWithResponse = isHTTP10 && !head.headers.contains(name: "content-length")
-            if endsWithResponse { hasLastRequest = true }
+            if connection.endsAfterResponse || isClosing || endsWithResponse { hasLastRequest = true }
             let isLast = endsWithResponse || hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {
                 context.write(data, promise: promise)
