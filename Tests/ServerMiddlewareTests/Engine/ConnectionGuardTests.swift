@@ -334,6 +334,26 @@ import Testing
         #expect(closed("client") == 1)
     }
 
+    @Test("Evicts no client that still reads its last response before an idle one")
+    func evictedWhileReading() throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        try receive(Self.request, on: first)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        first.write(HTTPServerResponsePart.head(head), promise: nil)
+        first.write(HTTPServerResponsePart.end(nil), promise: nil)
+        first.embeddedEventLoop.advanceTime(by: .seconds(5))
+        _ = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(first.isActive)
+        first.flush()
+        first.embeddedEventLoop.advanceTime(by: .seconds(5))
+        _ = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive)
+        #expect(try output(of: first).hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
     @Test("Pipelined requests reach the engine in slices")
     func slices() throws {
         let channel = try connect()

@@ -53,6 +53,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadingBody = false
     private var hasResponded = false
     private var isWritable = true
+    /// Whether there were unread bytes of responses at the last check of the deadlines, or so many since then that writes had to wait.
+    private var isDraining = false
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
     /// The time since which the server waits for bytes; `nil` if it doesn't read. If a route reads a body more slowly than the client sends
     /// it, the pipeline requests no further bytes until the route has read the earlier ones.
@@ -113,6 +115,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
+        if !isWritable { isDraining = true }
         update(at: context.eventLoop.now)
         context.fireChannelWritabilityChanged()
     }
@@ -196,7 +199,7 @@ extension ConnectionGuard {
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
         if outstanding == 0 {
-            phase = hasResponded ? .idle : .fresh
+            phase = isDraining ? .waiting : hasResponded ? .idle : .fresh
         } else if isReadingBody, outstanding == 1 {
             phase = hasResponded ? .waiting : .fresh
         } else {
@@ -256,6 +259,11 @@ extension ConnectionGuard {
     /// processing a request, or doesn't read the rest of its body.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
+        if isDraining != (buffered > 0) {
+            // A connection is not idle while its client still reads the last response.
+            isDraining = buffered > 0
+            update(at: now)
+        }
         if buffered > 0 {
             // The idle time begins only when the client has read everything.
             if case .request = awaited { awaited = .request(since: now) }
