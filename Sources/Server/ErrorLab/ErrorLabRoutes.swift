@@ -73,7 +73,7 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         let lab = router.group(RouterPath(root))
             .add(middleware: ContractErrorMiddleware(renderer: renderer.errors))
             .add(middleware: HostGuardMiddleware(hosts: hosts))
-        let responses = ResponseRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
+        let responses = ResponseRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time)
         let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
         for method in methods { lab.on(RouterPath(LabPath.response), method: method, use: responses.respond) }
         let tokens = TokenRoutes<Context>(store: LabTokenStore(time: time), renderer: renderer, time: time)

@@ -21,8 +21,6 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
     let sessions: LabSessions
     /// The clock of delays.
     let time: LabTime
-    /// The path of the lab.
-    let root: String
 
     /// Responds to a request.
     /// - Throws: ``ContractError`` with all invalid parameters.
@@ -107,7 +105,10 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         target.redirect = nil
         var status = 302
         if let wanted = requested.status, LabRedirect.statuses.contains(wanted) { (status, target.status) = (wanted, nil) }
-        var location = target.path(root: root)
+        // A group of the router can precede the path of the lab, so the path of the request is used. A path with two slashes at the start
+        // would be the name of another host. A relative target would be shorter, but URLSession on Linux follows it to another path.
+        let path = "/" + String(request.uri.path.drop { $0 == "/" })
+        var location = LabPath.join(path, target.parameters)
         if redirect == .cross {
             guard let port = connection.localPort else {
                 throw ContractError(

@@ -1,4 +1,5 @@
 import Configuration
+import DataServerTesting
 import ErrorContract
 import Foundation
 import Pages
@@ -87,6 +88,56 @@ import Testing
                 in: folder
             )
             #expect(strict.errors.contains("at least 40 characters"))
+        }
+    }
+
+    @Test("Commands fail in a folder without an installation, and create nothing", arguments: [false, true])
+    func wrongFolder(hasEmptyFile: Bool) async throws {
+        try await withFolder { folder in
+            let data = folder.appending(path: "data")
+            let file = data.appending(path: "holdfast.sqlite3")
+            if hasEmptyFile {
+                try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+                try Data().write(to: file)
+            }
+            let copy = ["migrate", "copy", "--from", "sqlite:data", "--to", "postgres://app@127.0.0.1:1/app"]
+            let commands = [
+                ["users", "list"], ["users", "audit", "ana@example.com"], ["users", "suspend", "ana@example.com"],
+                ["mail", "queue"], ["mail", "retry"], ["keys", "list"], ["keys", "rotate"], ["purge"], ["purge", "--list"], copy,
+                ["migrate", "copy", "--from", "sqlite:data", "--undo"],
+            ]
+            for command in commands {
+                let run = try await Binary.run(command, environment: ["ENVIRONMENT": "development"], in: folder)
+                #expect(run.status == 1 && run.output.isEmpty, "\(command): \(run.output)")
+                #expect(run.errors.contains("; specify the "), "\(command): \(run.errors)")
+            }
+            let files = try? FileManager.default.contentsOfDirectory(atPath: data.path)
+            #expect(files == (hasEmptyFile ? ["holdfast.sqlite3"] : nil))
+            #expect((try? Data(contentsOf: file)) == (hasEmptyFile ? Data() : nil))
+        }
+    }
+
+    @Test("Commands create no tables in a PostgreSQL database without an installation")
+    func wrongDatabase() async throws {
+        let postgres = try await PostgresServer.shared()
+        let name = try await postgres.createDatabaseName()
+        try await withFolder { folder in
+            let environment = [
+                "ENVIRONMENT": "development", "DATABASE_URL": postgres.url(name), "RATE_LIMIT_SCOPE": "server",
+                "HOLDFAST_SECRET": String(repeating: "s", count: 40),
+            ]
+            for command in [["users", "list"], ["mail", "queue"], ["keys", "list"], ["purge"]] {
+                let run = try await Binary.run(command, environment: environment, in: folder)
+                #expect(run.status == 1 && run.errors.contains("check DATABASE_URL"), "\(command): \(run.errors)")
+            }
+            try Data("email\nana@example.com\n".utf8).write(to: folder.appending(path: "people.csv"))
+            let add = ["users", "import", "people.csv"]
+            let dryRun = try await Binary.run(add + ["--dry-run"], environment: environment, in: folder)
+            #expect(dryRun.output == "1 would be added, 0 existing, 0 refused\n", "\(dryRun.errors)")
+            let tables = try await postgres.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database: name)
+            #expect(tables.trimmingCharacters(in: .whitespacesAndNewlines) == "0")
+            let run = try await Binary.run(add, environment: environment, in: folder)
+            #expect(run.status == 0 && run.errors.contains("a new installation was created there"), "\(run.errors)")
         }
     }
 

@@ -44,6 +44,21 @@ import Testing
         }
     }
 
+    @Test("The list needs the folder of an installation, and no database in it")
+    func listOfInstallation() async throws {
+        try await withFolder { folder in
+            let wrong = try await Binary.run(["purge", "--list"], in: folder)
+            #expect(wrong.status == 1 && wrong.errors.contains("specify the folder with --data"), "\(wrong.errors)")
+            let data = folder.appending(path: "data")
+            #expect(!FileManager.default.fileExists(atPath: data.path))
+            // The folder of a server with DATABASE_URL.
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            try Data("name\n".utf8).write(to: data.appending(path: "installation-id"))
+            let empty = try await Binary.run(["purge", "--list"], in: folder)
+            #expect(empty.status == 0 && empty.output.isEmpty, "\(empty.errors)")
+        }
+    }
+
     @Test("Added accounts count as verified unless the operator denies it")
     func verified() async throws {
         try await withFolder { folder in

@@ -55,6 +55,15 @@ import Testing
         }
     }
 
+    @Test("Refuses to drain a folder without a queue, and creates none")
+    func missingQueue() async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["call", "--queue", "outbux", "--drain"], in: folder)
+            #expect(run.status == 4 && run.output.isEmpty && run.errors.contains("specify its folder"), "\(run.errors)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "outbux").path))
+        }
+    }
+
     @Test("Reports a dead letter with its code, and ends with 1")
     func deadLetter() async throws {
         let body = #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Bad."}}"#

@@ -30,13 +30,16 @@ import Testing
             let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
             #expect(run.status == 1)
             #expect(run.output == "3 added, 0 existing, 6 refused\n")
-            let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            // The first line reports that the folder was new.
+            let lines = run.errors.split(separator: "\n").dropFirst().map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 4", "line 5", "line 6", "line 7", "line 8", "line 9"], "\(run.errors)")
+            #expect(run.errors.contains("; a new installation was created there.\nline 4: "))
             #expect(run.errors.contains("line 5: has the address of line 2"))
             #expect(run.errors.contains("2,000,000 rounds"))
             #expect(!run.errors.contains("@example.com"))
             let again = try await Binary.run(["users", "import", "people.csv"], in: folder)
             #expect(again.output == "0 added, 3 existing, 6 refused\n")
+            #expect(!again.errors.contains("new installation"))
             let list = try await Binary.run(["users", "list", "--json"], in: folder)
             let people = try JSONBody(Array(list.output.utf8))
             #expect(people["0.first_name"] == "Ana" || people["1.first_name"] == "Ana" || people["2.first_name"] == "Ana")
@@ -61,7 +64,8 @@ import Testing
             try Data(text.utf8).write(to: folder.appending(path: "people.jsonl"))
             let run = try await Binary.run(["users", "import", "people.jsonl"], in: folder)
             #expect(run.output == "5 added, 0 existing, 3 refused\n")
-            let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            // The first line reports that the folder was new.
+            let lines = run.errors.split(separator: "\n").dropFirst().map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 3", "line 5", "line 9"], "\(run.errors)")
             let expected = ["ana": "active", "ben": "active", "cleo": "inactive", "dora": "inactive", "eva": "active"]
             #expect(try await states(in: folder) == expected)
@@ -157,7 +161,8 @@ import Testing
             try Data(text.utf8).write(to: folder.appending(path: "people"))
             let run = try await Binary.run(["users", "import", "people"], in: folder)
             #expect(run.output == "1 added, 0 existing, 2 refused\n", "\(run.errors)")
-            let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            // The first line reports that the folder was new.
+            let lines = run.errors.split(separator: "\n").dropFirst().map { $0.prefix { $0 != ":" } }
             #expect(lines == ["object 2", "object 3"], "\(run.errors)")
         }
     }

@@ -90,6 +90,18 @@ import Testing
         }
     }
 
+    @Test("A redirect of a lab in a group stays in the group", arguments: ["/app", "//app"])
+    func redirectsInGroup(start: String) async throws {
+        try await LabServer.run(prefix: "/app") { server in
+            let port = try #require(server.url.port)
+            let path = start + LabServer.root + "/answer"
+            let same = try await RawHTTP.send("GET", path + "?redirect=same&status=404", to: server.url)
+            #expect(same.status == 302 && same["Location"] == "/app\(LabServer.root)/answer?status=404")
+            let cross = try await RawHTTP.send("GET", path + "?redirect=cross", to: server.url)
+            #expect(cross["Location"] == "http://localhost:\(port)/app\(LabServer.root)/answer")
+        }
+    }
+
     @Test("Serves the lab in development and on a loopback address only")
     func onlyInDevelopment() async throws {
         try await withServer {

@@ -91,6 +91,25 @@ import Testing
         }
     }
 
+    @Test("Reports the lost database of an installation, and no command replaces it")
+    func lostDatabase() async throws {
+        try await withFolder { folder in
+            try await withServing(in: folder) { _ in }
+            let file = folder.appending(path: "data/holdfast.sqlite3")
+            for name in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + name) }
+            try Data("email\nana@example.com\n".utf8).write(to: folder.appending(path: "people.csv"))
+            for command in [
+                ["migrate"], ["users", "add", "ana@example.com", "--first-name", "Ana"], ["users", "import", "people.csv"],
+            ] {
+                let run = try await Binary.run(command, input: "a good password\n", in: folder)
+                #expect(run.status == 1 && run.errors.contains("is missing"), "\(command): \(run.errors)")
+                #expect(!FileManager.default.fileExists(atPath: file.path), "\(command)")
+            }
+            let report = try await doctor(in: folder)
+            #expect(report.status == 1 && report.verdicts["database"] == "wrong", "\(report.text)")
+        }
+    }
+
     @Test("Reports a secret that others can read, with the command to fix it")
     func permissions() async throws {
         try await withFolder { folder in

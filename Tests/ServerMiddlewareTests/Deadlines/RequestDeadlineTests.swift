@@ -138,6 +138,22 @@ import Testing
         }
     }
 
+    @Test("A deadline that is added while another one passes leaves one sleeping task")
+    func replacedWhileAwake() async throws {
+        let clock = ObservedClock()
+        let deadlines = Deadlines(clock: clock)
+        @Sendable func addNext() { _ = deadlines.add(after: .seconds(10)) { addNext() } }
+        addNext()
+        for _ in 0..<50 {
+            await clock.base.waitForSleepers()
+            // The task reads the clock after its sleep, and again when it takes the deadlines that are due.
+            clock.run(atRead: 2) { _ = deadlines.add(after: .seconds(-1)) {} }
+            clock.base.advance(by: .seconds(10))
+        }
+        await clock.base.waitForSleepers()
+        #expect(clock.sleeps == 51 && clock.base.sleeperCount == 1)
+    }
+
     @Test("A time limit of zero fails a precondition")
     func noTime() async {
         await #expect(processExitsWith: .failure) { _ = RequestDeadline(.zero) }
@@ -159,5 +175,36 @@ import Testing
             let status = try await pending.status
             #expect(status == .ok || status == .gatewayTimeout)
         }
+    }
+}
+
+/// A manual clock that counts sleeps, and can run an action when it is read.
+private final class ObservedClock: Clock {
+    typealias Instant = ManualClock.Instant
+
+    let base = ManualClock()
+    private let state = Mutex<(readsBeforeAction: Int, action: (@Sendable () -> Void)?, sleeps: Int)>((0, nil, 0))
+
+    var minimumResolution: Duration { base.minimumResolution }
+    /// The number of calls of `sleep`.
+    var sleeps: Int { state.withLock { $0.sleeps } }
+
+    var now: Instant {
+        let action = state.withLock { state -> (@Sendable () -> Void)? in
+            state.readsBeforeAction -= 1
+            return state.readsBeforeAction == 0 ? state.action : nil
+        }
+        action?()
+        return base.now
+    }
+
+    /// Runs an action within the n-th call of `now` from now on.
+    func run(atRead number: Int, _ action: @escaping @Sendable () -> Void) {
+        state.withLock { ($0.readsBeforeAction, $0.action) = (number, action) }
+    }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        state.withLock { $0.sleeps += 1 }
+        try await base.sleep(until: deadline, tolerance: tolerance)
     }
 }

@@ -30,8 +30,10 @@ import Testing
         try? metrics.expectCounter("connections_closed", [("reason", reason)]).totalValue
     }
 
+    /// Passes bytes to the pipeline. A real channel then reads again, unless a handler withholds the read.
     private func receive(_ text: String, on channel: EmbeddedChannel) throws {
         try channel.writeInbound(ByteBuffer(string: text))
+        channel.read()
     }
 
     private func respond(on channel: EmbeddedChannel, headers: HTTPHeaders = ["content-length": "0"]) throws {
@@ -132,6 +134,43 @@ import Testing
         #expect(closed("body") == 1)
     }
 
+    @Test("Counts a pause within a body only while the server reads the body")
+    func unreadBody() throws {
+        let channel = try connect()
+        let reads = ReadGate()
+        try channel.pipeline.syncOperations.addHandler(reads)
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx", on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        reads.isOpen = true
+        channel.read()
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(59_999))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!channel.isActive)
+        #expect(closed("body") == 1)
+    }
+
+    @Test("Evicts a connection whose body the server does not read after its response", arguments: [false, true])
+    func evictedInBody(isReading: Bool) throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        let reads = ReadGate()
+        reads.isOpen = isReading
+        try first.pipeline.syncOperations.addHandler(reads)
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx", on: first)
+        let second = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(first.isActive == !isReading && second.isActive)
+        #expect(closed("capacity") == 1)
+        guard !isReading else { return }
+        try receive("x", on: first)
+        try respond(on: first)
+        #expect(try output(of: first).lowercased().contains("connection: close"))
+        first.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!first.isActive)
+    }
+
     @Test("A response that is not read for 30 seconds ends its connection, also pipelined")
     func stalled() throws {
         let channel = try connect()
@@ -148,6 +187,20 @@ import Testing
         channel.embeddedEventLoop.advanceTime(by: .seconds(5))
         #expect(!channel.isActive)
         #expect(closed("write") == 1)
+    }
+
+    @Test("A shutdown closes a connection only after the bytes of its last response", arguments: [false, true])
+    func quiescing(hasUnreadBytes: Bool) throws {
+        let channel = try connect()
+        try receive(Self.request, on: channel)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        channel.write(HTTPServerResponsePart.end(nil), promise: nil)
+        if !hasUnreadBytes { channel.flush() }
+        channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        #expect(try output(of: channel).hasPrefix("HTTP/1.1 200 OK\r\n"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
     }
 
     @Test("HTTP/1.0 without keep-alive ends the connection with the response")
@@ -173,6 +226,34 @@ import Testing
         #expect(channel.isActive)
     }
 
+    @Test("Pipelined requests of different versions get responses of their versions", arguments: [false, true])
+    func mixedVersions(beginsWithHTTP10: Bool) throws {
+        let channel = try connect()
+        let requests = ["GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", Self.request]
+        try receive((beginsWithHTTP10 ? requests : requests.reversed()).joined(), on: channel)
+        for isHTTP10 in [beginsWithHTTP10, !beginsWithHTTP10] {
+            try respond(on: channel, headers: isHTTP10 ? ["content-length": "0"] : [:])
+            let text = try output(of: channel).lowercased()
+            #expect(text.hasPrefix("http/1.\(isHTTP10 ? 0 : 1) 200 ok\r\n"), "\(text)")
+            #expect(text.contains("connection: keep-alive") == isHTTP10, "\(text)")
+            #expect(text.contains("transfer-encoding: chunked") == !isHTTP10, "\(text)")
+        }
+        #expect(channel.isActive)
+    }
+
+    @Test("A response to HTTP/1.0 without a length is the last one, also before others")
+    func http10WithoutLength() throws {
+        let channel = try connect()
+        let request = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+        try receive(request + request, on: channel)
+        try respond(on: channel, headers: [:])
+        #expect(throws: ChannelError.self) { try respond(on: channel) }
+        let text = try output(of: channel).lowercased()
+        #expect(text.ranges(of: "http/1.0 200 ok").count == 1 && text.contains("connection: close"), "\(text)")
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test("A 400 to HTTP/1.0 with a broken body announces the end of the connection")
     func brokenBodyOfHTTP10() throws {
         let channel = try connect()
@@ -184,6 +265,19 @@ import Testing
         #expect(text.contains("connection: close") && !text.contains("keep-alive"))
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
+    }
+
+    @Test("A broken rest of a body gets no second response after the first one")
+    func brokenBodyAfterResponse() throws {
+        let channel = try connect()
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", on: channel)
+        try respond(on: channel)
+        #expect(throws: HTTPParserError.self) { try receive("ZZ\r\n", on: channel) }
+        // The engine responds to each error of the parser.
+        #expect(throws: ChannelError.self) {
+            try respond(on: channel, headers: ["content-length": "0", "connection": "close"])
+        }
+        #expect(try output(of: channel).ranges(of: "HTTP/1.1 ").count == 1)
     }
 
     @Test("Connection: close in any spelling ends the connection", arguments: ["close", "Close", "TE, close"])
@@ -201,6 +295,19 @@ import Testing
         let channel = try connect()
         try receive(Self.request, on: channel)
         try respond(on: channel, headers: ["content-length": "0", "connection": "close"])
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("After a response with Connection: close, only earlier requests get responses")
+    func closedByRoutePipelined() throws {
+        let channel = try connect()
+        try receive(Self.request + Self.request, on: channel)
+        try respond(on: channel, headers: ["content-length": "0", "connection": "close"])
+        #expect(channel.isActive)
+        try receive(Self.request, on: channel)
+        try respond(on: channel)
+        #expect(try output(of: channel).ranges(of: "HTTP/1.1 200 OK").count == 2)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
     }
@@ -225,6 +332,26 @@ import Testing
         first.embeddedEventLoop.run()
         #expect(!first.isActive && second.isActive)
         #expect(closed("client") == 1)
+    }
+
+    @Test("Evicts no client that still reads its last response before an idle one")
+    func evictedWhileReading() throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        try receive(Self.request, on: first)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        first.write(HTTPServerResponsePart.head(head), promise: nil)
+        first.write(HTTPServerResponsePart.end(nil), promise: nil)
+        first.embeddedEventLoop.advanceTime(by: .seconds(5))
+        _ = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(first.isActive)
+        first.flush()
+        first.embeddedEventLoop.advanceTime(by: .seconds(5))
+        _ = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive)
+        #expect(try output(of: first).hasPrefix("HTTP/1.1 200 OK\r\n"))
     }
 
     @Test("Pipelined requests reach the engine in slices")

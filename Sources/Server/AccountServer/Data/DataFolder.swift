@@ -108,6 +108,19 @@ extension DataFolder {
     /// Returns the file that contains the name of the installation to which this folder belongs.
     package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
+    /// Returns whether a folder has a database. An empty file doesn't count: a start that was interrupted left it behind.
+    package static func hasDatabase(in folder: URL) -> Bool {
+        let size = try? FileManager.default.attributesOfItem(atPath: database(in: folder).path)[.size] as? NSNumber
+        return (size?.intValue ?? 0) > 0
+    }
+
+    /// Checks that the database of a folder was not lost: that the folder has a database, or never had one.
+    /// - Throws: ``MissingDatabase``.
+    package static func requireNoLoss(in folder: URL) throws {
+        let isKnown = FileManager.default.fileExists(atPath: installationFile(in: folder).path)
+        if isKnown, !hasDatabase(in: folder) { throw MissingDatabase(path: folder.path, isKnown: true) }
+    }
+
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
     ///
     /// If a volume is not mounted, its folder is empty like a new folder. A server that creates a database there would start, but it would
@@ -117,9 +130,7 @@ extension DataFolder {
     ///   - mayCreate: Whether the server may create a new installation if the folder has no database.
     /// - Throws: ``MissingDatabase``.
     package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
-        let file = database(in: folder).path
-        let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue ?? 0
-        guard size == 0 else { return }
+        guard !hasDatabase(in: folder) else { return }
         let name = installationFile(in: folder)
         let isKnown = FileManager.default.fileExists(atPath: name.path)
         guard mayCreate else { throw MissingDatabase(path: folder.path, isKnown: isKnown) }
@@ -143,7 +154,8 @@ extension DataFolder {
     }
 }
 
-/// A server in production found no database, probably because a volume is not mounted.
+/// A server in production found no database, probably because a volume is not mounted. Or a command found that a folder has lost its
+/// database.
 package struct MissingDatabase: Error, CustomStringConvertible {
     /// The data folder.
     package let path: String
@@ -152,7 +164,7 @@ package struct MissingDatabase: Error, CustomStringConvertible {
 
     package var description: String {
         isKnown
-            ? "the database is missing from \(path): restore it, or start once with --create to begin a new installation"
+            ? "the database is missing from \(path): restore it, or run 'holdfast serve --create' once for a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
     }
 }

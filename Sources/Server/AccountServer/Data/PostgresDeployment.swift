@@ -75,7 +75,14 @@ package struct PostgresDeployment: Sendable {
     /// - Parameter settings: The connection.
     /// - Throws: ``MissingTables``; `StoreFailure`.
     package static func requireTables(_ settings: PostgresSettings) async throws {
-        try await withDatabase(settings) { if try await PostgresSchema.isNew($0) { throw MissingTables() } }
+        if try await isNew(settings) { throw MissingTables() }
+    }
+
+    /// Returns whether the database has no tables of an installation. Creates nothing.
+    /// - Parameter settings: The connection.
+    /// - Throws: `StoreFailure`.
+    package static func isNew(_ settings: PostgresSettings) async throws -> Bool {
+        try await withDatabase(settings) { try await PostgresSchema.isNew($0) }
     }
 
     /// Migrates the tables, and creates them if they are missing.

@@ -23,6 +23,9 @@ struct QueuedCall {
     /// A closure that receives each event when the command reads it.
     let report: @Sendable (QueueLine) -> Void
 
+    /// Whether the folder contains a queue. Each queue has a file `journal`.
+    var exists: Bool { FileManager.default.fileExists(atPath: folder.appending(path: "journal").path) }
+
     /// Stores a request in the queue and sends it. If there is no response, the request stays in the queue.
     func send(_ request: CallRequest) async throws -> CallReport {
         let queue = try await open(request.base)

@@ -35,7 +35,8 @@ struct Call: AsyncParsableCommand {
               1   the server refused the request; with --drain: at least one request
               2   there was no response
               3   the outcome is unknown: the request was sent, the response was lost, and a retry is not safe
-              4   the client itself refused the call, or the queue could not store it
+              4   the client itself refused the call, or the queue could not store it;
+                  with --drain: there is no queue in the folder
               5   the request is stored in the queue; with --drain: requests are left in the queue
               64  invalid usage
             """
@@ -100,7 +101,13 @@ struct Call: AsyncParsableCommand {
             report = try await queued(request.credentials(of: account), style) { try await $0.send(request) }
         case .drain(let base, let token):
             let credentials = token.map { Credentials(accessToken: $0, refreshToken: nil, userID: account) }
-            report = try await queued(credentials, style) { try await $0.drain(base) }
+            report = try await queued(credentials, style) { call in
+                guard call.exists else {
+                    Terminal.complain("There is no queue in \(call.folder.path); specify its folder with --queue.")
+                    throw ExitCode(4)
+                }
+                return try await call.drain(base)
+            }
         }
         Terminal.say(style.redacted(json ? String(decoding: report.json.encoded(), as: UTF8.self) : report.text(in: style)))
         if report.exitCode != .success { throw report.exitCode }

@@ -48,8 +48,8 @@ struct Migrate: AsyncParsableCommand {
 
     /// Migrates the SQLite file by opening it as a server does. An empty file counts as new.
     private func migrateFile(_ path: String) async throws -> (isNew: Bool, steps: [String]) {
-        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
-        let pending = (size?.intValue ?? 0) > 0 ? try await SQLiteInspection(path: path).pendingMigrations : nil
+        try DataFolder.requireNoLoss(in: data.folder)
+        let pending = data.exists ? try await SQLiteInspection(path: path).pendingMigrations : nil
         try await Stores(data.folder).close()
         return (pending == nil, pending ?? [])
     }

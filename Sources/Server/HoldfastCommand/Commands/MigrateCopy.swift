@@ -58,7 +58,7 @@ extension Migrate {
         /// Copies the data, or undoes a copy.
         /// - Throws: `ExitCode` 1 or 78, after the reason was printed.
         func run() async throws {
-            guard FileManager.default.fileExists(atPath: file.path) else {
+            guard DataFolder.hasDatabase(in: folder) else {
                 Terminal.complain("There is no SQLite data in \(folder.path); specify the data folder of the server with --from.")
                 throw ExitCode.failure
             }

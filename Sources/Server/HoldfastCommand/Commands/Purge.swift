@@ -50,9 +50,15 @@ struct Purge: AsyncParsableCommand {
     }
 
     /// Prints the list of the data folder as it is.
+    /// - Throws: `ExitCode` 1 if the list can't be read, or if the folder belongs to no installation.
     private func printList() throws {
         let file = data.folder.appending(path: PurgeListFile.name)
         guard FileManager.default.fileExists(atPath: file.path) else {
+            // The folder of a server with DATABASE_URL has no database, but it has the id of the installation.
+            guard data.exists || FileManager.default.fileExists(atPath: DataFolder.installationFile(in: data.folder).path) else {
+                Terminal.complain("There is no data in \(data.folder.path); specify the folder with --data.")
+                throw ExitCode.failure
+            }
             Terminal.complain("No account was removed from \(data.folder.path) yet.")
             return
         }

@@ -108,6 +108,11 @@ extension Doctor {
     private func examineDatabase() async -> [Finding] {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
+            do {
+                try DataFolder.requireNoLoss(in: configuration.dataFolder)
+            } catch {
+                return [.wrong("database", "is missing, but this folder had one", "restore it; see docs/operations/backup.md")]
+            }
             return [.advice("database", "does not exist yet", "'holdfast serve' or 'holdfast migrate' creates it")]
         }
         do {

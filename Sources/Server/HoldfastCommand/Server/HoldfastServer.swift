@@ -232,7 +232,7 @@ private struct OpsListener: Service, CustomStringConvertible {
 /// The process's limit of open files. Each connection counts as an open file.
 enum OpenFiles {
     /// Raises the limit to the largest value that the system allows, at most 65,536.
-    /// - Returns: The new limit.
+    /// - Returns: The limit that then applies. The system can set a smaller limit than the requested one without an error.
     static func raiseLimit() -> Int {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -241,12 +241,13 @@ enum OpenFiles {
             let resource = RLIMIT_NOFILE
         #endif
         guard getrlimit(resource, &limit) == 0 else { return 1_024 }
-        // 65,536 is more than any server needs. Some systems report no limit.
-        let wanted = min(limit.rlim_max, 65_536)
-        if limit.rlim_cur < wanted {
-            limit.rlim_cur = wanted
-            if setrlimit(resource, &limit) != 0 { getrlimit(resource, &limit) }
+        let earlier = limit.rlim_cur
+        // 65,536 is more than any server needs. Some systems report no limit. macOS can refuse more than 10,240 (`OPEN_MAX`).
+        for largest in [65_536, 10_240] as [rlim_t] where earlier < min(limit.rlim_max, largest) {
+            limit.rlim_cur = min(limit.rlim_max, largest)
+            if setrlimit(resource, &limit) == 0 { break }
         }
+        guard getrlimit(resource, &limit) == 0 else { return Int(clamping: earlier) }
         return Int(clamping: limit.rlim_cur)
     }
 }

@@ -19,8 +19,10 @@ final class Deadlines: Sendable {
 
     private struct State {
         var queue = DeadlineQueue<Duration, Action>()
-        /// The task that sleeps, and the time until which it sleeps; `nil` if there are no deadlines.
-        var watch: (task: Task<Void, Never>, until: Duration)?
+        /// The task that sleeps, its number, and the time until which it sleeps; `nil` if there are no deadlines.
+        var watch: (task: Task<Void, Never>, number: UInt64, until: Duration)?
+        /// The number of the latest watching task.
+        var lastNumber: UInt64 = 0
     }
 
     private let clock: MonotonicClock
@@ -47,7 +49,8 @@ final class Deadlines: Sendable {
         return state.withLock { state in
             if state.watch.map({ instant < $0.until }) ?? true {
                 state.watch?.task.cancel()
-                state.watch = (watching(until: instant), instant)
+                state.lastNumber += 1
+                state.watch = (watching(until: instant, number: state.lastNumber), state.lastNumber, instant)
             }
             return state.queue.add(instant, action)
         }
@@ -149,23 +152,28 @@ final class Deadlines: Sendable {
     }
 
     /// Starts the task that sleeps until the next deadline. After each deadline, the task sleeps again. The task ends when no deadlines are
-    /// left. The task serves all requests, so it inherits nothing from the request that starts it. Only one such task runs at a time.
-    private func watching(until first: Duration) -> Task<Void, Never> {
+    /// left, or when a task with a higher number replaces it. The task serves all requests, so it inherits nothing from the request that
+    /// starts it.
+    private func watching(until first: Duration, number: UInt64) -> Task<Void, Never> {
         Task.detached { [self] in
             var next: Duration? = first
             while let instant = next {
                 try? await clock.sleep(until: instant)
                 guard !Task.isCancelled else { return }
-                next = fire()
+                next = fire(number)
             }
         }
     }
 
     /// Calls the actions that are due.
-    /// - Returns: The next deadline; `nil` if there is none. The watching task then ends.
-    private func fire() -> Duration? {
+    /// - Parameter number: The number of the watching task that calls this method.
+    /// - Returns: The next deadline; `nil` if there is none, or if another task has replaced this one. The calling task then ends.
+    private func fire(_ number: UInt64) -> Duration? {
         let now = clock.now
-        let (due, next) = state.withLock { state in
+        let (due, next) = state.withLock { state -> ([Action], Duration?) in
+            // Between its sleep and this line, the task can be replaced. The new task has the earliest deadline, and calls all actions. If
+            // this task set `watch` to nil, the next deadline would start a further task beside the new one.
+            guard state.watch?.number == number else { return ([], nil) }
             let due = state.queue.due(at: now)
             let next = state.queue.next
             if let next { state.watch?.until = next } else { state.watch = nil }

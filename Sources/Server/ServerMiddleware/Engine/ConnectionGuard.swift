@@ -9,7 +9,8 @@ import NIOCore
 #endif
 
 /// Closes a connection if its client is too slow. The guard limits the time in which the client sends the head of a request, the pauses
-/// between two parts of a body, the pauses between two requests, and the time in which the client reads responses.
+/// between two parts of a body, the pauses between two requests, and the time in which the client reads responses. The time in which the
+/// server itself doesn't read the body is not a pause of the client.
 ///
 /// The guard is the first handler of the pipeline, before TLS, so it sees all bytes and can close the connection immediately.
 /// ``RequestGuard`` reports requests and responses to the guard.
@@ -30,6 +31,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         /// opens.
         case head(since: NIODeadline)
         case request(since: NIODeadline)
+        /// The rest of a body. While the server doesn't read, the client has no deadline.
         case body
         /// The response that the server is processing. The client has no deadline in this state.
         case response
@@ -51,7 +53,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadingBody = false
     private var hasResponded = false
     private var isWritable = true
+    /// Whether there were unread bytes of responses at the last check of the deadlines, or so many since then that writes had to wait.
+    private var isDraining = false
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
+    /// The time since which the server waits for bytes; `nil` if it doesn't read. If a route reads a body more slowly than the client sends
+    /// it, the pipeline requests no further bytes until the route has read the earlier ones.
+    private var readSince: NIODeadline?
     /// The time until which the guard waits for the client to close its half, after the server has closed the other half.
     private var lingerEnd: NIODeadline?
     private var isEnding = false
@@ -91,8 +98,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastRead = context.eventLoop.now
+        readSince = nil
         if case .request = awaited { awaited = .head(since: lastRead) }
         context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if readSince == nil { readSince = context.eventLoop.now }
+        context.read()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -102,6 +115,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
+        if !isWritable { isDraining = true }
         update(at: context.eventLoop.now)
         context.fireChannelWritabilityChanged()
     }
@@ -150,10 +164,10 @@ extension ConnectionGuard {
     }
 
     /// Closes the connection because another connection needs its place. If the server is processing a request, it first writes the
-    /// response.
+    /// response. The server is also processing a request if it doesn't read the rest of the request's body at the moment.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
-        if activity?.current.phase == .working {
+        if activity?.current.phase == .working || outstanding > 0 && isReadingBody && readSince == nil {
             connections.count(end)
             endsAfterResponse = true
         } else {
@@ -173,6 +187,9 @@ extension ConnectionGuard {
         context.close(promise: nil)
     }
 
+    /// Whether there are written bytes that the client has not read.
+    var hasUnreadBytes: Bool { context.map { bufferedBytes($0) > 0 } ?? false }
+
     /// Returns the number of written bytes that the client has not read. The number doesn't include bytes in the kernel's buffer.
     private func bufferedBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
@@ -182,7 +199,7 @@ extension ConnectionGuard {
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
         if outstanding == 0 {
-            phase = hasResponded ? .idle : .fresh
+            phase = isDraining ? .waiting : hasResponded ? .idle : .fresh
         } else if isReadingBody, outstanding == 1 {
             phase = hasResponded ? .waiting : .fresh
         } else {
@@ -239,9 +256,14 @@ extension ConnectionGuard {
     }
 
     /// Returns the time at which the connection closes if nothing else happens, and the reason. The time is `nil` while the server is
-    /// processing a request.
+    /// processing a request, or doesn't read the rest of its body.
     private func deadline(_ context: ChannelHandlerContext, at now: NIODeadline) -> (NIODeadline?, ConnectionEnd?) {
         let buffered = bufferedBytes(context)
+        if isDraining != (buffered > 0) {
+            // A connection is not idle while its client still reads the last response.
+            isDraining = buffered > 0
+            update(at: now)
+        }
         if buffered > 0 {
             // The idle time begins only when the client has read everything.
             if case .request = awaited { awaited = .request(since: now) }
@@ -254,7 +276,7 @@ extension ConnectionGuard {
         switch awaited {
         case .head(let start): return (start + TimeAmount(limits.headTime), .head)
         case .request(let start): return (start + idleTime, .idle)
-        case .body: return (lastRead + idleTime, .body)
+        case .body: return (readSince.map { $0 + idleTime }, .body)
         case .response: return (nil, nil)
         }
     }

@@ -119,9 +119,9 @@ public struct ConnectionLimits: Hashable, Sendable {
     /// The time within which the head of a request must arrive; 10 seconds by default. For the first request, the time begins when the
     /// connection opens, before the TLS handshake. For a later request, the time begins with the first byte of the request.
     public var headTime: Duration
-    /// The time that a connection can be idle between two requests, and between two parts of a request's body; 60 seconds by default. Use a
-    /// shorter idle time in a load balancer in front of the server. Otherwise, the load balancer could send a request on a connection that
-    /// the server is closing.
+    /// The time that a connection can be idle between two requests, and between two parts of a request's body; 60 seconds by default. The
+    /// time in which a route doesn't read the body, so that the client can't send more, doesn't count. Use a shorter idle time in a load
+    /// balancer in front of the server. Otherwise, the load balancer could send a request on a connection that the server is closing.
     public var idleTime: Duration
     /// The idle time that applies while three quarters of ``capacity`` or more are in use; 15 seconds by default.
     public var crowdedIdleTime: Duration

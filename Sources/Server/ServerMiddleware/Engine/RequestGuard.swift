@@ -20,7 +20,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isLastComplete = false
     /// Whether the head of a request has arrived, but not its end.
     private var isReadingRequest = false
-    private var isHTTP10 = false
+    /// Whether each request without a complete response uses HTTP/1.0, in the order of the requests. A client can send requests of
+    /// different versions before it gets the response to the first one.
+    private var usesHTTP10 = CircularBuffer<Bool>()
+    /// Whether the connection ends with the response that is being written, even if the client has sent further requests.
+    private var endsWithResponse = false
+    /// Whether the last response has been written. The guard discards all later responses, which belong to no request.
+    private var hasEnded = false
 
     /// Creates the handler.
     /// - Parameter connection: The guard of the same connection.
@@ -41,7 +47,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 errorCaught(context: context, error: HTTPParserError.invalidHeaderToken)
                 return
             }
-            isHTTP10 = head.version != .http1_1
+            usesHTTP10.append(head.version != .http1_1)
             hasLastRequest = !head.isKeepAlive || connection.endsAfterResponse
             isReadingRequest = true
             connection.headArrived()
@@ -61,8 +67,14 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // The engine sends the error response, after the responses to all earlier requests.
             hasLastRequest = true
             isLastComplete = true
-            // If the error is within a body, the guard has already counted the request.
-            if !isReadingRequest { connection.headArrived() }
+            if !isReadingRequest {
+                usesHTTP10.append(false)
+                connection.headArrived()
+            } else if connection.outstanding == 0 {
+                // The error is in the rest of a body whose request already has its response. Discard the engine's error response. The
+                // engine then closes the connection.
+                hasEnded = true
+            }
             isReadingRequest = false
             connection.requestArrived()
         }
@@ -70,16 +82,21 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !hasEnded else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
+        let isHTTP10 = usesHTTP10.first ?? false
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.status.code < 200:
             // HTTP/1.0 has no informational responses.
             if isHTTP10 { promise?.succeed() } else { context.write(data, promise: promise) }
         case .head(var head):
             let isClosing = !head.isKeepAlive
-            if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
             // Without a length, the end of the connection marks the end of the body.
-            if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
-            let isLast = hasLastRequest && connection.outstanding <= 1
+            endsWithResponse = isHTTP10 && !head.headers.contains(name: "content-length")
+            if connection.endsAfterResponse || isClosing || endsWithResponse { hasLastRequest = true }
+            let isLast = endsWithResponse || hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {
                 context.write(data, promise: promise)
                 return
@@ -90,12 +107,19 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .body: context.write(data, promise: promise)
         case .end:
             context.write(data, promise: promise)
+            _ = usesHTTP10.popFirst()
             connection.responseWritten()
-            guard connection.outstanding == 0, hasLastRequest || connection.endsAfterResponse else { return }
-            isLastComplete = true
-            context.flush()
-            context.close(mode: .output, promise: nil)
+            let isLast = connection.outstanding == 0 && (hasLastRequest || connection.endsAfterResponse)
+            if isLast || endsWithResponse { end(context) }
         }
+    }
+
+    /// Closes the connection after the written responses, and ignores all later requests and responses.
+    private func end(_ context: ChannelHandlerContext) {
+        isLastComplete = true
+        hasEnded = true
+        context.flush()
+        context.close(mode: .output, promise: nil)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -103,11 +127,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        if connection.outstanding == 0 {
+        if connection.outstanding > 0 {
+            hasLastRequest = true
+        } else if connection.hasUnreadBytes {
+            end(context)
+        } else {
             isLastComplete = true
             context.channel.close(promise: nil)
-        } else {
-            hasLastRequest = true
         }
     }
 }

@@ -57,10 +57,10 @@ extension Users {
             }
             let scratch = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
-            // A dry run creates no data folder.
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
-            let isNew = !configuration.database.isRemote && !data.exists
-            let stores = dryRun && isNew ? try Stores(scratch) : try await data.stores(configuration)
+            // A dry run creates no data folder, and no tables in a database.
+            let usesScratch = dryRun ? try await data.isMissing(configuration) : false
+            let stores = usesScratch ? try Stores(scratch) : try await data.stores(configuration)
             let accountImport = AccountImport(
                 into: stores.accounts,
                 records: stores.records,
