@@ -197,6 +197,16 @@ struct ViewSourceTests {
         #expect(fields.matches(of: /FieldMessage\(text: problem\)/).count == 3)
     }
 
+    @Test("A button in a row with texts reacts only to taps on itself")
+    func rowButtons() throws {
+        for (name, row) in [("SessionsScreen", "SessionRow"), ("ErrorLabView", "LabScenarioRow")] {
+            let body = try #require(Self.source(name).split(separator: "struct ").first { $0.hasPrefix(row) })
+            let buttons = Self.calls(of: "Button", in: String(body))
+            #expect(buttons.count == 1 && buttons.allSatisfy { $0.contains(".buttonStyle(.borderless)") }, "\(name)")
+            #expect(buttons.allSatisfy { $0.contains(".accessibilityLabel(") }, "\(name): all rows have the same button")
+        }
+    }
+
     @Test("Every screen has a view controller for UIKit")
     func viewControllers() throws {
         let text = try Self.source("ViewControllers")
