@@ -123,6 +123,16 @@ struct ViewSourceTests {
         #expect(text.matches(of: /\.emailContent\(\)/).count == 2, "the address and the username of the reset screen")
     }
 
+    @Test("A success removes the fields of passwords, so that the system offers to save them")
+    func removesFields() throws {
+        for (name, condition) in [
+            ("SignInScreen", "if model.isFormShown { fields }"), ("ResetPasswordScreen", "} else if model.isFormShown {"),
+            ("AccountFormScreen", "if let page = model.page {"),
+        ] {
+            #expect(try Self.source(name).contains(condition), "\(name)")
+        }
+    }
+
     @Test("Every text field has a submit label, handles Return and takes the focus")
     func returnKey() throws {
         let fields = try Self.source("Fields")
