@@ -91,7 +91,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Password fields are privacy-sensitive, have a content type and a fixed place")
+    @Test("Password fields are private, have a content type and a place, and Tab skips one")
     func passwords() throws {
         let text = try Self.source("Fields")
         let body = String(try #require(text.split(separator: "struct ").first { $0.hasPrefix("PasswordField") }))
@@ -100,7 +100,7 @@ struct ViewSourceTests {
         for field in fields {
             for part in [
                 ".privacySensitive()", ".passwordContent(isNew: isNew, isShown: ", ".focused(focus", ".opacity(",
-                ".accessibilityHidden(",
+                ".accessibilityHidden(", "isShown && !hasFocus(isShown: ",
             ] {
                 #expect(field.contains(part), "\(part) in \(field)")
             }
