@@ -138,7 +138,8 @@ public class StandardScreenModel: ScreenModel {
         let refused = presenter.fieldProblems(of: error, fields: fields)
         problems = refused.problems
         if let field = problems.first(of: fields) {
-            problems.texts(of: fields).forEach { signals.announce($0) }
+            // One announcement: a view that updates once speaks only the last one.
+            signals.announce(problems.texts(of: fields).joined(separator: "\n"))
             signals.focus(field)
         } else if error.code == .validationInvalidEmail, fields.contains(.email) {
             signals.focus(.email)
