@@ -82,6 +82,8 @@ struct ViewSourceTests {
             ".formStyle(.grouped)", ".environment(\\.locale, Locale(identifier: model.language.rawValue))",
             ".environment(\\.layoutDirection,", "AccessibilityNotification.Announcement(announcement.text).post()",
             ".id(ObjectIdentifier(model))", "didClose: { moveFocus() }", "model.dismissAlert($0)",
+            // The next view of a model must not perform a request of its earlier view.
+            "request.id != model.work.lastFocus", "model.work.lastFocus = request.id",
         ] {
             #expect(text.contains(part), "\(part)")
         }

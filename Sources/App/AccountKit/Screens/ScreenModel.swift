@@ -246,6 +246,9 @@ struct FieldProblems: Hashable, Sendable {
 public final class ScreenWork {
     /// The number of the action that is requested or running; `nil` if there is none. Use it as the `id` of the screen's `.task`.
     public private(set) var request: Int?
+    /// The id of the last focus request that a view has performed; 0 before the first request. The model stores the id, because another
+    /// view can show the model later. That view must not perform the request again, which would open the keyboard.
+    @ObservationIgnored package var lastFocus = 0
     @ObservationIgnored private var action: (@MainActor () async -> Void)?
     @ObservationIgnored private var count = 0
 
