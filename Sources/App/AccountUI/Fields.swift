@@ -68,7 +68,7 @@
             VStack(alignment: .leading) {
                 TextField(label, text: $text)
                     .autocorrectionDisabled()
-                    .textContentType(.givenName)
+                    .nameContent()
                     .focused(focus, equals: FocusedField(field: .firstName))
                     .submitLabel(submitLabel)
                     .onSubmit { submit() }
@@ -175,6 +175,15 @@
                 textContentType(.username).textInputAutocapitalization(.never)
             #else
                 textContentType(.username)
+            #endif
+        }
+
+        /// Sets the suggestions and the capitalization for a first name. A name can have several words.
+        fileprivate func nameContent() -> some View {
+            #if os(macOS)
+                textContentType(.givenName)
+            #else
+                textContentType(.givenName).textInputAutocapitalization(.words)
             #endif
         }
 

@@ -123,6 +123,7 @@ struct ViewSourceTests {
         #expect(passwords.count == 2, "macOS and the others")
         #expect(text.contains("#if os(macOS)\n        import AppKit"))
         #expect(text.matches(of: /\.emailContent\(\)/).count == 2, "the address and the username of the reset screen")
+        #expect(text.contains("textContentType(.givenName).textInputAutocapitalization(.words)"))
     }
 
     @Test("A success removes the fields of passwords, so that the system offers to save them")
