@@ -190,7 +190,7 @@ struct ProvenLinkTests {
         await model.open()
         await model.submit()
         model[.currentPassword] = "first password"
-        // The user has looked at the screen for a forgotten password. SwiftUI starts the task of the form again.
+        // The user has opened the screen for a forgotten password and come back. SwiftUI starts the task of the form again.
         await model.open()
         #expect(model.fields == [.currentPassword] && model[.currentPassword] == "first password")
         await model.submit()
