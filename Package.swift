@@ -42,6 +42,15 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
+// The privacy manifest, in which the libraries declare to the App Store why they read the sizes and times of files. On other systems, a
+// resource would add Foundation and a folder to each server.
+let privacyManifest = "PrivacyInfo.xcprivacy"
+#if canImport(Darwin)
+    let needsPrivacyManifest = true
+#else
+    let needsPrivacyManifest = false
+#endif
+
 /// Returns a library target in `Sources/area`.
 func module(_ area: String, _ name: String, _ dependencies: [Target.Dependency] = [], embed: [String] = []) -> Target {
     .target(
@@ -128,7 +137,13 @@ let package = Package(
         // Libraries for apps and servers.
         module("Shared", "StrictJSON"),
         module("Shared", "Timekeeping"),
-        module("Shared", "PrivateFiles"),
+        .target(
+            name: "PrivateFiles",
+            path: "Sources/Shared/PrivateFiles",
+            exclude: needsPrivacyManifest ? [] : [privacyManifest],
+            resources: needsPrivacyManifest ? [.copy(privacyManifest)] : [],
+            swiftSettings: settings
+        ),
         module("Shared", "ErrorContract", ["StrictJSON", "Timekeeping", httpTypes]),
         module("Shared", "RateLimiting", ["Timekeeping"]),
         module("Shared", "AccountContract", ["ErrorContract"]),

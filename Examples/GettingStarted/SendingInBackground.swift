@@ -5,18 +5,26 @@
     import SwiftUI
     import UIKit
 
-    /// The queue of the app, which is opened once.
+    /// The queue of the app. It is opened once, also if the app and the background task need it at the same time.
     actor NotesQueue {
         static let shared = NotesQueue()
-        private var queue: OfflineQueue?
+        private var opening: Task<OfflineQueue, any Error>?
 
         func open() async throws -> OfflineQueue {
-            if let queue { return queue }
-            let folder = URL.applicationSupportDirectory.appending(path: "queue")
-            let api = APIClient(baseURL: URL(string: "https://notes.example.com")!)
-            let opened = try await OfflineQueue.open(folder, client: api)
-            queue = opened
-            return opened
+            if let opening { return try await opening.value }
+            let opening = Task<OfflineQueue, any Error> {
+                let folder = URL.applicationSupportDirectory.appending(path: "queue")
+                let api = APIClient(baseURL: URL(string: "https://notes.example.com")!)
+                return try await OfflineQueue.open(folder, client: api)
+            }
+            self.opening = opening
+            do {
+                return try await opening.value
+            } catch {
+                // The queue can't be opened before the first unlock of the device. The next call tries again.
+                self.opening = nil
+                throw error
+            }
         }
     }
 

@@ -41,7 +41,11 @@
             let screen = ResetPasswordViewController(model: model) { [weak self] in
                 self?.showSignIn(model.makeSignInModel())
             } perform: { [weak self] action in
-                if action == .requestNewLink { self?.showForgotPassword(model.makeForgotPasswordModel()) }
+                switch action {
+                case .requestNewLink: self?.showForgotPassword(model.makeForgotPasswordModel())
+                case .dismiss: self?.showSignIn(model.makeSignInModel())
+                default: break
+                }
             }
             window?.rootViewController = UINavigationController(rootViewController: screen)
         }

@@ -5,10 +5,11 @@ import Testing
 @testable import HoldfastURLSession
 
 @Suite struct URLSessionErrorTests {
-    @Test("Reports that nothing was sent without cellular data or a valid certificate")
+    @Test("Reports that nothing was sent if the system or the client refused to send")
     func neverSent() {
         let expected: [(URLError.Code, TransportError.Code)] = [
-            (.dataNotAllowed, .noInternet), (.internationalRoamingOff, .noInternet), (.serverCertificateHasBadDate, .untrusted),
+            (.dataNotAllowed, .noInternet), (.internationalRoamingOff, .noInternet), (.callIsActive, .noInternet),
+            (.appTransportSecurityRequiresSecureConnection, .invalidRequest), (.serverCertificateHasBadDate, .untrusted),
             (.serverCertificateHasUnknownRoot, .untrusted), (.serverCertificateNotYetValid, .untrusted),
         ]
         for (code, meaning) in expected {

@@ -269,6 +269,26 @@ import Testing
         #expect(bench.model.currentAlert != nil)
     }
 
+    @Test("Shows an alert only after the user has answered a question")
+    func alertDuringQuestion() async throws {
+        let files = FailingFiles()
+        let bench = try await ScreenBench([.lost]) { $0.files = files }
+        let id = try await bench.enqueue("first")
+        await bench.drain()
+        await bench.model.perform(.remove, on: id)
+        let question = try #require(bench.model.confirmation)
+        files.fail()
+        await bench.model.load()
+        #expect(bench.model.currentAlert == nil && bench.model.confirmation == question)
+        bench.model.dismissConfirmation()
+        let alert = try #require(bench.model.currentAlert)
+        await bench.model.perform(.remove, on: id)
+        #expect(bench.model.confirmation == nil, "the alert is shown")
+        bench.model.dismissAlert(alert.id)
+        await bench.model.perform(.remove, on: id)
+        #expect(bench.model.confirmation == question && bench.model.currentAlert == nil)
+    }
+
     @Test("Announces a request that fails while the screen is visible")
     func announces() async throws {
         let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404)])

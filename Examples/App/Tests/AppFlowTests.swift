@@ -143,13 +143,18 @@ struct AppFlowTests {
         return model
     }
 
-    /// Fills and submits the form, and leaves its page.
-    private func finish(_ app: AppModel, _ texts: [AccountField: String]) async throws {
+    /// Fills and submits the form, and returns it with its page.
+    private func submit(_ app: AppModel, _ texts: [AccountField: String]) async throws -> (FormModel, ErrorPresentation) {
         let model = try form(app)
         await model.open()
         for (field, text) in texts { model[field] = text }
         await press(model.work) { await model.submit() }
-        let page = try #require(model.page, "\(model.state)")
+        return (model, try #require(model.page, "\(model.state)"))
+    }
+
+    /// Fills and submits the form, and leaves its page.
+    private func finish(_ app: AppModel, _ texts: [AccountField: String]) async throws {
+        let (model, page) = try await submit(app, texts)
         await press(model.work) { if let action = await model.perform(page.primary) { app.perform(action) } }
         // The root view runs the work of the app.
         await app.work.run()
@@ -175,6 +180,36 @@ struct AppFlowTests {
         app.show(.deleteAccount)
         try await finish(app, [.currentPassword: "second password"])
         guard case .signIn = app.root, app.sheet == nil else { throw Unexpected(what: "root", is: "\(app.root)") }
+    }
+
+    @Test("To close the sheet of a finished form has the same effect as its button")
+    func closedSheets() async throws {
+        let app = try await launched([.session, .deleted])
+        app.showRegistration()
+        _ = try await submit(app, [.firstName: "Ana", .email: "ana@example.com", .password: "first password"])
+        app.sheet = nil
+        guard case .notes = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+        app.show(.deleteAccount)
+        _ = try await submit(app, [.currentPassword: "first password"])
+        app.sheet = nil
+        guard case .signIn = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+    }
+
+    @Test("A store that can't be read at the launch does not lead to the sign-in")
+    func lockedStore() async throws {
+        let server = try #require(URL(string: "https://api.example.com"))
+        let app = AppModel(
+            services: AppServices(baseURL: server, language: .english, store: LockedStore()),
+            language: .english
+        )
+        await app.launch()
+        guard case .notes = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+    }
+
+    /// A keychain before the first unlock of the device.
+    private struct LockedStore: CredentialStore {
+        func load() async throws -> Credentials? { throw CocoaError(.fileReadNoPermission) }
+        func save(_ credentials: Credentials?) async throws { throw CocoaError(.fileWriteNoPermission) }
     }
 
     @Test("A blind registration leads to the mailbox, and its link to the notes")

@@ -76,7 +76,9 @@
                 Text(scenario.name).font(.headline)
                 Text(scenario.summary)
                 Text(scenario.advice).font(.footnote).foregroundStyle(.secondary)
+                // With the automatic style, a tap anywhere in the row would press the button.
                 Button("Try", action: run)
+                    .buttonStyle(.borderless)
                     .disabled(!isEnabled)
                     .accessibilityLabel("Try \(scenario.name)")
             }

@@ -68,7 +68,7 @@
             VStack(alignment: .leading) {
                 TextField(label, text: $text)
                     .autocorrectionDisabled()
-                    .textContentType(.givenName)
+                    .nameContent()
                     .focused(focus, equals: FocusedField(field: .firstName))
                     .submitLabel(submitLabel)
                     .onSubmit { submit() }
@@ -96,7 +96,8 @@
     ///
     /// The view contains two fields, one that hides the password and one that shows it, and moves the focus between them. If one field
     /// replaced the other instead, the focus would be lost, and the keyboard would close. Only the visible field is accessible and receives
-    /// taps.
+    /// taps. The invisible field is disabled, so that the Tab key of a keyboard skips it. A disabled field loses the focus, so a field is
+    /// disabled only after the focus has moved to the other field.
     struct PasswordField: View {
         let label: String
         /// The password, as the user has typed it.
@@ -121,6 +122,7 @@
                         .passwordContent(isNew: isNew, isShown: !isShown)
                         .privacySensitive()
                         .focused(focus, equals: FocusedField(field: field))
+                        .disabled(isShown && !hasFocus(isShown: false))
                         .opacity(isShown ? 0 : 1)
                         .allowsHitTesting(!isShown)
                         .accessibilityHidden(isShown)
@@ -128,6 +130,7 @@
                         .passwordContent(isNew: isNew, isShown: isShown)
                         .privacySensitive()
                         .focused(focus, equals: FocusedField(field: field, isShown: true))
+                        .disabled(!isShown && !hasFocus(isShown: true))
                         .opacity(isShown ? 1 : 0)
                         .allowsHitTesting(isShown)
                         .accessibilityHidden(!isShown)
@@ -144,6 +147,9 @@
                 }
             }
         }
+
+        /// Returns whether the field that shows the password, or the one that hides it, has the focus.
+        private func hasFocus(isShown: Bool) -> Bool { focus.wrappedValue == FocusedField(field: field, isShown: isShown) }
     }
 
     /// The line under a field. It occupies space even if it is empty, so that no row moves while the user types. VoiceOver reads the text
@@ -169,6 +175,15 @@
                 textContentType(.username).textInputAutocapitalization(.never)
             #else
                 textContentType(.username)
+            #endif
+        }
+
+        /// Sets the suggestions and the capitalization for a first name. A name can have several words.
+        fileprivate func nameContent() -> some View {
+            #if os(macOS)
+                textContentType(.givenName)
+            #else
+                textContentType(.givenName).textInputAutocapitalization(.words)
             #endif
         }
 

@@ -42,8 +42,6 @@
         let focus: @MainActor (AccountField) -> Void
         /// Performs an action that the model leaves to the app.
         let perform: @MainActor (ErrorPresentation.Action) -> Void
-        /// The id of the last performed focus request; 0 before the first request.
-        @State private var lastFocus = 0
 
         func body(content: Content) -> some View {
             content
@@ -78,8 +76,8 @@
         /// Moves the focus to the requested field, once per request. While an alert is shown, the alert has the focus, so the method does
         /// nothing. The view calls the method again after the alert was closed.
         private func moveFocus() {
-            guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
-            lastFocus = request.id
+            guard model.currentAlert == nil, let request = model.focusRequest, request.id != model.work.lastFocus else { return }
+            model.work.lastFocus = request.id
             focus(request.field)
         }
     }

@@ -64,7 +64,8 @@
         }
     }
 
-    /// A session with the button that ends it.
+    /// A session with the button that ends it. VoiceOver reads the name of the device with the button, because all rows have the same
+    /// button.
     private struct SessionRow: View {
         /// The name of the device.
         let name: String
@@ -81,9 +82,11 @@
                 Text(name).font(.headline)
                 Text(detail).font(.footnote).foregroundStyle(.secondary)
                 if let endTitle {
+                    // With the automatic style, a tap anywhere in the row would press the button.
                     Button(endTitle) { end() }
+                        .buttonStyle(.borderless)
                         .disabled(!isEnabled)
-                        .accessibilityHint(name)
+                        .accessibilityLabel(endTitle + ", " + name)
                 }
             }
         }

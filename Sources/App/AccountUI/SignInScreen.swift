@@ -46,29 +46,8 @@
         /// The form with the address, the password and the button.
         public var body: some View {
             Form {
-                Section {
-                    EmailField(
-                        label: text(ContractText.emailLabel),
-                        text: $model.email,
-                        problem: model.problem(at: .email),
-                        focus: $focus,
-                        submitLabel: .next,
-                        submit: { model.returnPressed(in: .email) }
-                    )
-                    PasswordField(
-                        label: text(ContractText.passwordLabel),
-                        text: $model.password,
-                        field: .password,
-                        problem: model.problem(at: .password),
-                        isShown: model.isPasswordShown,
-                        isNew: false,
-                        focus: $focus,
-                        submitLabel: .go,
-                        submit: { model.returnPressed(in: .password) }
-                    )
-                    Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
-                }
-                .disabled(model.isBusy)
+                // The system offers to save the password when the fields leave the screen, but only if they still contain their texts.
+                if model.isFormShown { fields }
                 Section {
                     PrimaryButton(title: model.submitTitle, isEnabled: model.isSubmitEnabled, isBusy: model.isBusy) {
                         model.work.start { await model.submit() }
@@ -88,6 +67,33 @@
                 focus: { focus = FocusedField(field: $0, isShown: $0 == .password && model.isPasswordShown) },
                 perform: perform
             )
+        }
+
+        /// The address, the password, and the switch that makes the password readable.
+        private var fields: some View {
+            Section {
+                EmailField(
+                    label: text(ContractText.emailLabel),
+                    text: $model.email,
+                    problem: model.problem(at: .email),
+                    focus: $focus,
+                    submitLabel: .next,
+                    submit: { model.returnPressed(in: .email) }
+                )
+                PasswordField(
+                    label: text(ContractText.passwordLabel),
+                    text: $model.password,
+                    field: .password,
+                    problem: model.problem(at: .password),
+                    isShown: model.isPasswordShown,
+                    isNew: false,
+                    focus: $focus,
+                    submitLabel: .go,
+                    submit: { model.returnPressed(in: .password) }
+                )
+                Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
+            }
+            .disabled(model.isBusy)
         }
 
         /// Returns a text in the language of the screen.

@@ -4,8 +4,8 @@ public import ResilientHTTP
 
 extension APIClient {
     /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call, 10 s for an attempt, and safe retries. The client has
-    /// a gate, which delays calls while the server requests a delay, and a circuit breaker. On Apple platforms, the client also monitors
-    /// the device's connectivity (`Connectivity.system`).
+    /// a gate, which delays calls while the server requests a delay, and a circuit breaker. On Apple platforms except watchOS, the client
+    /// also monitors the device's connectivity (`Connectivity.system`).
     ///
     /// ```swift
     /// let api = APIClient(baseURL: url, session: session)
@@ -44,7 +44,8 @@ extension APIClient {
             Throttler(policy: policy, routes: policies.routes, basePath: baseURL.path(percentEncoded: true))
         }
         var environment = environment
-        #if canImport(Network)
+        // On watchOS, the system doesn't report the network path to apps.
+        #if canImport(Network) && !os(watchOS)
             if environment.connectivity == nil { environment.connectivity = .system }
         #endif
         self.init(

@@ -123,8 +123,8 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// Creates the error that `URLSession` would throw. For failures of the network and for unknown failures, the initializer uses the code
-    /// of the original `URLError`, if there is one. All other kinds have a fixed code.
+    /// Creates the error that `URLSession` would throw. For failures of the network, for invalid requests and for unknown failures, the
+    /// initializer uses the code of the original `URLError`, if there is one. All other kinds have a fixed code.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =
@@ -133,7 +133,7 @@ extension URLError {
             case .noInternet: .notConnectedToInternet
             case .timeout: .timedOut
             case .cancelled: .cancelled
-            case .invalidRequest: .badURL
+            case .invalidRequest: cause?.code ?? .badURL
             case .unauthorized: .userAuthenticationRequired
             case .network, .unknownOutcome: cause?.code ?? .networkConnectionLost
             default: cause?.code ?? .unknown

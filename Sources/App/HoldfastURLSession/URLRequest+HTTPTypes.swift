@@ -136,7 +136,8 @@ extension TransportError {
         // has this code. The set also doesn't include refusals of the client's certificate, because the server can send them later.
         let neverLeft: Set<URLError.Code> = [
             .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .dataNotAllowed,
-            .internationalRoamingOff, .badURL, .secureConnectionFailed, .serverCertificateUntrusted,
+            .internationalRoamingOff, .callIsActive, .badURL, .appTransportSecurityRequiresSecureConnection,
+            .secureConnectionFailed, .serverCertificateUntrusted,
             .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         ]
         let urlError = error as? URLError
@@ -146,7 +147,7 @@ extension TransportError {
         }
         let code: Code =
             switch urlError?.code {
-            case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: .noInternet
+            case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .noInternet
             case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .secureConnectionFailed: .unreachable
             case .networkConnectionLost, .badServerResponse: .connectionLost
             case .timedOut: .timeout
@@ -154,7 +155,8 @@ extension TransportError {
             case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
                 .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
                 .untrusted
-            case .badURL: .invalidRequest
+            // App Transport Security refuses an address with http before a connection is opened.
+            case .badURL, .appTransportSecurityRequiresSecureConnection: .invalidRequest
             default: error is CancellationError ? .cancelled : isReceiving ? .connectionLost : .other
             }
         let wasSent = isReceiving || urlError.map { !neverLeft.contains($0.code) } ?? true

@@ -61,11 +61,12 @@
                 queue.async { [self] in
                     var rest = chunk[...]
                     while !rest.isEmpty {
+                        guard !isClosed else { return writer.resume(throwing: Closed()) }
                         // The write blocks until there is space. The write fails if the session has closed the input.
                         let count = rest.withUnsafeBufferPointer { buffer in
                             buffer.baseAddress.flatMap { streams.output?.write($0, maxLength: buffer.count) } ?? -1
                         }
-                        guard count > 0, !state.withLock(\.isClosed) else { return writer.resume(throwing: Closed()) }
+                        guard count > 0, !isClosed else { return writer.resume(throwing: Closed()) }
                         rest = rest.dropFirst(count)
                     }
                     writer.resume()
@@ -84,7 +85,9 @@
         /// effect.
         func close() {
             end { $0.isClosed = true }
-            // Closing the input unblocks a waiting writer.
+            // Closing the input unblocks a waiting writer. The system ignores the closing of a stream that was never opened, and a session
+            // without a connection has not opened the input.
+            streams.input?.open()
             streams.input?.close()
         }
 

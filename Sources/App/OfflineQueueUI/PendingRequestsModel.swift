@@ -52,7 +52,9 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var confirmation: PendingConfirmation?
     /// The alert to show; `nil` if there is no alert. An alert reports an error of the queue, such as an unreadable file. Failures of
     /// requests are shown in their rows instead.
-    public private(set) var currentAlert: ScreenAlert?
+    ///
+    /// While ``confirmation`` asks the user, the value is `nil`, because a screen shows one of them at a time. The alert follows the answer.
+    public var currentAlert: ScreenAlert? { confirmation == nil ? alert : nil }
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?
     /// The maximum number of rows in each of the two lists; 100 by default. ``hiddenCount`` is the number of further requests.
@@ -64,6 +66,8 @@ public final class PendingRequestsModel: ScreenModel {
     private let title: @MainActor (QueuedRequest) -> String
     /// Requests an update from ``run()``; `nil` before ``run()`` was called. Any thread reports a change of the network.
     private nonisolated let changes = Mutex<AsyncStream<Void>.Continuation?>(nil)
+    /// The alert that is shown, or that waits until the user has answered ``confirmation``.
+    private var alert: ScreenAlert?
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
@@ -190,7 +194,7 @@ public final class PendingRequestsModel: ScreenModel {
     /// Removes an alert after it was closed. If the id belongs to an earlier alert, the method does nothing.
     /// - Parameter id: The id of the alert that was closed, as in ``currentAlert``.
     public func dismissAlert(_ id: ScreenAlert.ID) {
-        if currentAlert?.id == id { currentAlert = nil }
+        if alert?.id == id { alert = nil }
     }
 
     /// Performs the action of an alert. The action "Try Again" reads the list.
@@ -198,7 +202,7 @@ public final class PendingRequestsModel: ScreenModel {
     /// - Returns: The action if the app has to perform it, such as opening the settings; `nil` if the model has performed it.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
-        currentAlert = nil
+        alert = nil
         switch action {
         case .retry, .retryAt, .checkAgain:
             isUnreadable = false
@@ -354,8 +358,10 @@ extension PendingRequestsModel {
 
     private var isOffline: Bool { queue.client.environment.connectivity?.isOnline == false }
 
-    /// Asks the user before an action. A question that is already shown is replaced.
+    /// Asks the user before an action. A question that is already shown is replaced. While an alert is shown, the method asks nothing. The
+    /// user can choose the action again.
     private func ask(_ action: PendingRequest.Action, about id: QueuedRequestID) {
+        guard currentAlert == nil else { return }
         confirmation = PendingConfirmation(
             id: id,
             action: action,
@@ -398,7 +404,7 @@ extension PendingRequestsModel {
         let now = queue.client.environment.wallClock()
         alertCount += 1
         let shown = error.apiError(context: nil).presentation(in: language, now: now, catalogue: catalogue)
-        currentAlert = ScreenAlert(id: alertCount, presentation: shown)
+        alert = ScreenAlert(id: alertCount, presentation: shown)
     }
 
     /// Sets an announcement with a new id, so that the same text is spoken again.

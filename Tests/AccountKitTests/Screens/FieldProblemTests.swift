@@ -61,6 +61,8 @@ struct FieldProblemTests {
         #expect(model.problem(at: .email)?.contains("Not known.") == true)
         #expect(model.problem(at: .password)?.contains("Too short.") == true)
         #expect(model.focusRequest?.field == .email)
+        let texts = [AccountField.email, .password].compactMap { model.problem(at: $0) }
+        #expect(model.announcement?.text == texts.joined(separator: "\n"), "VoiceOver speaks both")
         model.password = "another password"
         #expect(model.problem(at: .email) != nil && model.problem(at: .password) == nil)
     }

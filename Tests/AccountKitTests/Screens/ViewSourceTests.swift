@@ -82,6 +82,8 @@ struct ViewSourceTests {
             ".formStyle(.grouped)", ".environment(\\.locale, Locale(identifier: model.language.rawValue))",
             ".environment(\\.layoutDirection,", "AccessibilityNotification.Announcement(announcement.text).post()",
             ".id(ObjectIdentifier(model))", "didClose: { moveFocus() }", "model.dismissAlert($0)",
+            // The next view of a model must not perform a request of its earlier view.
+            "request.id != model.work.lastFocus", "model.work.lastFocus = request.id",
         ] {
             #expect(text.contains(part), "\(part)")
         }
@@ -91,7 +93,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Password fields are privacy-sensitive, have a content type and a fixed place")
+    @Test("Password fields are private, have a content type and a place, and Tab skips one")
     func passwords() throws {
         let text = try Self.source("Fields")
         let body = String(try #require(text.split(separator: "struct ").first { $0.hasPrefix("PasswordField") }))
@@ -100,7 +102,7 @@ struct ViewSourceTests {
         for field in fields {
             for part in [
                 ".privacySensitive()", ".passwordContent(isNew: isNew, isShown: ", ".focused(focus", ".opacity(",
-                ".accessibilityHidden(",
+                ".accessibilityHidden(", "isShown && !hasFocus(isShown: ",
             ] {
                 #expect(field.contains(part), "\(part) in \(field)")
             }
@@ -121,6 +123,17 @@ struct ViewSourceTests {
         #expect(passwords.count == 2, "macOS and the others")
         #expect(text.contains("#if os(macOS)\n        import AppKit"))
         #expect(text.matches(of: /\.emailContent\(\)/).count == 2, "the address and the username of the reset screen")
+        #expect(text.contains("textContentType(.givenName).textInputAutocapitalization(.words)"))
+    }
+
+    @Test("A success removes the fields of passwords, so that the system offers to save them")
+    func removesFields() throws {
+        for (name, condition) in [
+            ("SignInScreen", "if model.isFormShown { fields }"), ("ResetPasswordScreen", "} else if model.isFormShown {"),
+            ("AccountFormScreen", "if let page = model.page {"),
+        ] {
+            #expect(try Self.source(name).contains(condition), "\(name)")
+        }
     }
 
     @Test("Every text field has a submit label, handles Return and takes the focus")
@@ -195,6 +208,16 @@ struct ViewSourceTests {
         #expect(fields.contains(".accessibilityHidden(text == nil)"))
         #expect(fields.matches(of: /\.accessibilityHint\(problem/).count == 3, "VoiceOver reads the message at its field")
         #expect(fields.matches(of: /FieldMessage\(text: problem\)/).count == 3)
+    }
+
+    @Test("A button in a row with texts reacts only to taps on itself")
+    func rowButtons() throws {
+        for (name, row) in [("SessionsScreen", "SessionRow"), ("ErrorLabView", "LabScenarioRow")] {
+            let body = try #require(Self.source(name).split(separator: "struct ").first { $0.hasPrefix(row) })
+            let buttons = Self.calls(of: "Button", in: String(body))
+            #expect(buttons.count == 1 && buttons.allSatisfy { $0.contains(".buttonStyle(.borderless)") }, "\(name)")
+            #expect(buttons.allSatisfy { $0.contains(".accessibilityLabel(") }, "\(name): all rows have the same button")
+        }
     }
 
     @Test("Every screen has a view controller for UIKit")

@@ -45,7 +45,10 @@ final class AppModel {
     }
 
     private(set) var root = Root.launching
-    var sheet: Sheet?
+    /// The screen above the root. The user may leave a finished form with its button, or close the sheet.
+    var sheet: Sheet? {
+        didSet { if case .form(let model) = oldValue, sheet?.id != oldValue?.id { follow(model) } }
+    }
     let language: Language
     /// The actions that belong to no screen, such as the sign-out. The root view runs them.
     let work = ScreenWork()
@@ -66,11 +69,13 @@ final class AppModel {
         router = LinkRouter(reader, isSignedIn: false)
     }
 
-    /// Shows the notes if a session is stored, else the sign-in.
+    /// Shows the notes if a session is stored, else the sign-in. If the store can't be read now, the user is still signed in. The list then
+    /// shows the error, and can be loaded again.
     func launch() async {
         guard case .launching = root else { return }
-        let isSignedIn = (try? await services.accounts.session.credentials) != nil
-        if isSignedIn { showNotes() } else { showSignIn() }
+        let isSignedOut: Bool
+        do { isSignedOut = try await services.accounts.session.credentials == nil } catch { isSignedOut = false }
+        if isSignedOut { showSignIn() } else { showNotes() }
     }
 
     /// Continues after the sign-in. Call it when the state of the sign-in model changes.
@@ -169,15 +174,16 @@ final class AppModel {
     // snippet: account-ends
     /// Leaves the screen that the user has finished.
     private func leave() {
-        guard case .form(let model) = sheet else {
-            sheet = nil
-            return
-        }
+        let finished = sheet
         sheet = nil
+        guard case .form(let model as RegisterModel) = finished, case .checkEmail = model.result else { return }
+        sheet = model.makeCheckEmailModel().map { .form($0) }
+    }
+
+    /// Shows the root that follows from the result of a form, after the form has disappeared.
+    private func follow(_ model: FormModel) {
         switch model {
-        case let model as RegisterModel:
-            if case .checkEmail = model.result { sheet = model.makeCheckEmailModel().map { .form($0) } }
-            if case .signedIn = model.result { showNotes() }
+        case let model as RegisterModel: if case .signedIn = model.result { showNotes() }
         case let model as ActivateModel: if model.user != nil { showNotes() }
         case let model as DeleteAccountModel: if case .succeeded = model.state { showSignIn() }
         default: break

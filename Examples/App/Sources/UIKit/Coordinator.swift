@@ -73,10 +73,24 @@
             guard app.sheet?.id != sheet else { return }
             let isPresenting = sheet != nil
             sheet = app.sheet?.id
-            let next = app.sheet.map { UINavigationController(rootViewController: controller(for: $0)) }
+            let next = app.sheet.map { makeSheet($0) }
             // A controller can be presented after the earlier one is dismissed.
             let present = { [navigation] in if let next { navigation.present(next, animated: true) } }
             if isPresenting { navigation.dismiss(animated: true, completion: present) } else { present() }
+        }
+
+        private func makeSheet(_ sheet: AppModel.Sheet) -> UIViewController {
+            let id = sheet.id
+            let controller = SheetController(rootViewController: self.controller(for: sheet))
+            controller.didDisappear = { [weak self] in self?.sheetDisappeared(id) }
+            return controller
+        }
+
+        /// Removes a sheet from the model if the user has swiped it away. Does nothing if the model has removed or replaced the sheet.
+        private func sheetDisappeared(_ id: ObjectIdentifier) {
+            guard app.sheet?.id == id else { return }
+            sheet = nil
+            app.sheet = nil
         }
 
         private func controller(for sheet: AppModel.Sheet) -> UIViewController {
@@ -99,6 +113,16 @@
             case .errorLab(let model):
                 UIHostingController(rootView: ErrorLabView(model: model, perform: { [app] in app.perform($0) }))
             }
+        }
+    }
+
+    /// A sheet that reports when it has disappeared, also if the user has swiped it away.
+    private final class SheetController: UINavigationController {
+        var didDisappear: @MainActor () -> Void = {}
+
+        override func viewDidDisappear(_ animated: Bool) {
+            super.viewDidDisappear(animated)
+            if isBeingDismissed { didDisappear() }
         }
     }
 #endif

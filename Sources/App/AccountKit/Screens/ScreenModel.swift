@@ -138,7 +138,8 @@ public class StandardScreenModel: ScreenModel {
         let refused = presenter.fieldProblems(of: error, fields: fields)
         problems = refused.problems
         if let field = problems.first(of: fields) {
-            problems.texts(of: fields).forEach { signals.announce($0) }
+            // One announcement: a view that updates once speaks only the last one.
+            signals.announce(problems.texts(of: fields).joined(separator: "\n"))
             signals.focus(field)
         } else if error.code == .validationInvalidEmail, fields.contains(.email) {
             signals.focus(.email)
@@ -245,6 +246,9 @@ struct FieldProblems: Hashable, Sendable {
 public final class ScreenWork {
     /// The number of the action that is requested or running; `nil` if there is none. Use it as the `id` of the screen's `.task`.
     public private(set) var request: Int?
+    /// The id of the last focus request that a view has performed; 0 before the first request. The model stores the id, because another
+    /// view can show the model later. That view must not perform the request again, which would open the keyboard.
+    @ObservationIgnored package var lastFocus = 0
     @ObservationIgnored private var action: (@MainActor () async -> Void)?
     @ObservationIgnored private var count = 0
 

@@ -206,6 +206,12 @@ extension SignInModel {
         }
     }
 
+    /// Whether the fields are shown. After a success, the value is `false`, and ``password`` is empty. A view removes the fields in the
+    /// update that shows this state. If the view emptied the password field first, the system would not offer to save the password.
+    public var isFormShown: Bool {
+        if case .signedIn = state { false } else { true }
+    }
+
     /// Whether a request is in flight. Leaving the screen would cancel the request.
     public var isBusy: Bool { state == .signingIn || state == .requestingLink }
 

@@ -72,8 +72,8 @@ extension MonotonicClock {
 /// The connectivity of the device. Calls with `CallOptions.waitsForConnectivity` wait until the device is online. After a change of the
 /// network, the client tests each server that requested a delay, even if the delay has not passed yet. See ``GateMiddleware``.
 ///
-/// On Apple platforms, `system` monitors the network path. On other platforms and in tests, create an object and call ``report(isOnline:)``
-/// at each change.
+/// On Apple platforms except watchOS, `system` monitors the network path. On other platforms and in tests, create an object and call
+/// ``report(isOnline:)`` at each change.
 ///
 /// ```swift
 /// let connectivity = Connectivity()
@@ -162,6 +162,10 @@ public final class Connectivity: Sendable {
 #if canImport(Network)
     extension Connectivity {
         /// The connectivity of this device. Monitoring starts at the first use.
+        ///
+        /// Don't use the property on watchOS. There, the system reports to every ordinary app that the device is offline, even if
+        /// `URLSession` reaches the server (TN3135, "Low-level networking on watchOS").
+        @available(watchOS, deprecated: 11, message: "watchOS always reports that the device is offline: use no connectivity")
         public static let system: Connectivity = {
             let connectivity = Connectivity()
             let monitor = NWPathMonitor()

@@ -28,7 +28,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Self(rawValue: "cancelled")
         /// The client refused the server's certificate.
         public static let untrusted = Self(rawValue: "untrusted")
-        /// The request could not be built, or its body could not be read.
+        /// The request could not be built, its body could not be read, or the system doesn't allow its address.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
         /// The body of the response is larger than the transport accepts. The client treats it like a success that can't be decoded, and
         /// doesn't repeat the request.

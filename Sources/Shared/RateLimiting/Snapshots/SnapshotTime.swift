@@ -52,11 +52,15 @@ extension SnapshotTime {
         #else
             let boot = CLOCK_BOOTTIME
         #endif
-        return SnapshotTime(wallNanoseconds: read(CLOCK_REALTIME), bootNanoseconds: read(boot), bootID: systemBootID)
+        return SnapshotTime(
+            wallNanoseconds: nanoseconds(on: CLOCK_REALTIME),
+            bootNanoseconds: nanoseconds(on: boot),
+            bootID: systemBootID
+        )
     }
 
     /// Returns the nanoseconds of a system clock.
-    private static func read(_ clock: clockid_t) -> Int64 {
+    private static func nanoseconds(on clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
@@ -75,7 +79,7 @@ extension SnapshotTime {
             let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY)
             guard file >= 0 else { return "" }
             defer { close(file) }
-            guard Glibc.read(file, &text, text.count) > 0 else { return "" }
+            guard read(file, &text, text.count) > 0 else { return "" }
         #endif
         return String(decoding: text.prefix { $0 > 32 }, as: UTF8.self)
     }()

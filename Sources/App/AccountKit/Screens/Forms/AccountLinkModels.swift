@@ -108,10 +108,13 @@ public final class ActivateModel: AccountLinkModel {
 public class ProvenLinkModel: AccountLinkModel {
     /// Whether the request carries the access token of the client's session, instead of the password.
     private var usesSession = false
+    /// Whether the server has refused the session for this link. The form then asks for the password, even if there is still a session.
+    private var isSessionRefused = false
 
-    /// Checks whether there is a session. Without a session, the form gets a field for the password.
+    /// Checks whether there is a session. Without a session, the form gets a field for the password. If the server has already refused the
+    /// session, the method does nothing.
     override public func open() async {
-        guard link?.purpose != .undoEmail, state == .editing else { return }
+        guard link?.purpose != .undoEmail, state == .editing, !isSessionRefused else { return }
         usesSession = ((try? await client.session.credentials) ?? nil) != nil
         fields = usesSession ? [] : [.currentPassword]
     }
@@ -125,10 +128,10 @@ public class ProvenLinkModel: AccountLinkModel {
     }
 
     override func refusal(_ error: APIError) async -> State? {
-        let isSessionRefused = error.kind == .unauthorized || error.code == .authResetTokenInvalid && !mayHaveTakenEffect
-        guard usesSession, isSessionRefused else { return await super.refusal(error) }
+        let mayRefuseSession = error.kind == .unauthorized || error.code == .authResetTokenInvalid && !mayHaveTakenEffect
+        guard usesSession, mayRefuseSession else { return await super.refusal(error) }
         if error.code == .authResetTokenInvalid, await isOwnSession { return await super.refusal(error) }
-        usesSession = false
+        (usesSession, isSessionRefused) = (false, true)
         fields = [.currentPassword]
         signals.focus(.currentPassword)
         return .editing
