@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The App Store refuses an app that uses certain API of the system, unless a privacy manifest states the reason. The libraries contain such
-/// a manifest, so that an app needs no entry for them.
+/// The App Store refuses an app that uses certain API of the system, unless a privacy manifest states the reason. The libraries contain
+/// such a manifest, so that an app needs no entry for them.
 @Suite("Privacy manifest")
 struct PrivacyManifestTests {
     /// The source of the libraries for apps, without comments.

@@ -27,7 +27,7 @@ struct AppSetupTests {
         #expect(domains == ["applinks:\(Configuration.linkHost)", "webcredentials:\(Configuration.linkHost)"])
     }
 
-    @Test("The project signs with the entitlements, and does not let XcodeGen overwrite a file")
+    @Test("The project signs with the entitlements, and XcodeGen overwrites no file")
     func signing() throws {
         let project = try String(contentsOf: Self.folder.appending(path: "project.yml"), encoding: .utf8)
         let signing = project.matches(of: /CODE_SIGN_ENTITLEMENTS: Resources\/(\w+)\.entitlements/).map { String($0.output.1) }

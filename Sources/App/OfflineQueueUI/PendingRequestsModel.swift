@@ -53,7 +53,8 @@ public final class PendingRequestsModel: ScreenModel {
     /// The alert to show; `nil` if there is no alert. An alert reports an error of the queue, such as an unreadable file. Failures of
     /// requests are shown in their rows instead.
     ///
-    /// While ``confirmation`` asks the user, the value is `nil`, because a screen shows one of them at a time. The alert follows the answer.
+    /// While ``confirmation`` asks the user, the value is `nil`, because a screen shows one of them at a time. The alert follows after the
+    /// user has decided.
     public var currentAlert: ScreenAlert? { confirmation == nil ? alert : nil }
     /// The text that VoiceOver should speak. Each change is an announcement.
     public private(set) var announcement: ScreenAnnouncement?

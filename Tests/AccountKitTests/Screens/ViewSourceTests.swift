@@ -126,7 +126,7 @@ struct ViewSourceTests {
         #expect(text.contains("textContentType(.givenName).textInputAutocapitalization(.words)"))
     }
 
-    @Test("A success removes the fields of passwords, so that the system offers to save them")
+    @Test("A success removes the password fields, so that the system offers to save them")
     func removesFields() throws {
         for (name, condition) in [
             ("SignInScreen", "if model.isFormShown { fields }"), ("ResetPasswordScreen", "} else if model.isFormShown {"),

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A log that stores every line, with its metadata, for tests.
 final class CapturedLog: Sendable {
-    /// An event and the metadata of its logger. The text is composed when a test reads it: a server logs several events per request, and most
-    /// tests read none.
+    /// An event and the metadata of its logger. The text is composed when a test reads it: a server logs several events per request, and
+    /// most tests read none.
     private struct Entry {
         let level: Logger.Level
         let message: Logger.Message

@@ -11,8 +11,8 @@ import ValkeyDriver
 enum TestStores {
     static let arePostgres = ProcessInfo.processInfo.environment["HOLDFAST_TEST_STORES"] == "postgres"
 
-    /// The megabytes for the rate limits of a server. With the default of 128, the tables of a server have 13,000 parts, which it creates at
-    /// its start and visits twice a second. In a debug build, this takes a tenth of a processor.
+    /// The megabytes for the rate limits of a server. With the default of 128, the tables of a server have 13,000 parts, which it creates
+    /// at its start and visits twice a second. In a debug build, this takes a tenth of a processor.
     static let limitMemory = 8
     /// The setting of ``limitMemory`` for servers in other processes.
     static let smallLimits = ["LIMIT_MEMORY_MB": "\(limitMemory)"]
