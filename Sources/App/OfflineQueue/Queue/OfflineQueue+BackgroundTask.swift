@@ -8,8 +8,8 @@
         ///
         /// The task opens the queue and sends its requests once. The task then gives up the role of the sender, so that another process can
         /// send. If the system ends the task early, the queue begins no further calls, but it doesn't cancel the calls in flight. The task
-        /// succeeds if no request is pending. Otherwise, it asks the system to run it again, because the app may not be opened before the
-        /// server is available.
+        /// succeeds if no request is pending. Otherwise, it asks the system to run it again after 15 minutes at the earliest, because the
+        /// app may not be opened before the server is available.
         ///
         /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.
         /// - Parameters:
@@ -32,9 +32,12 @@
                     } onCancel: {
                         queue?.stop()
                     }
-                    await queue?.resign()
                     let isDone = queue?.counts.pending == 0
-                    if !isDone { try? OfflineQueue.scheduleBackgroundTask(identifier) }
+                    if !isDone, queue?.isRestored != true {
+                        try? OfflineQueue.scheduleBackgroundTask(identifier, earliest: Date(timeIntervalSinceNow: 900))
+                    }
+                    // The last step, because it can wait for another process, and the system may not wait that long.
+                    await queue?.resign()
                     task.setTaskCompleted(success: isDone)
                 }
                 task.expirationHandler = { work.cancel() }

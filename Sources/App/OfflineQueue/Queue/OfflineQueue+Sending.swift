@@ -176,8 +176,9 @@ extension OfflineQueue {
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
-        let isStopped = dispatcher.withLock(\.isStopped)
         let result = try? await change { ledger, transaction throws(QueueError) -> Bool in
+            // Read under the lock of the journal: a stop and a `resign()` can precede the closure.
+            let isStopped = dispatcher.withLock(\.isStopped)
             guard ledger.pendingCount > 0, !isStopped || ledger.isSender(holder, at: now) else { return false }
             guard let entry = try? ledger.leasing(by: holder, at: now, for: lease) else {
                 return ledger.isSender(holder, at: now)

@@ -120,8 +120,9 @@ extension CallEnd {
     /// Creates the end of a failed call from its error. The error shows whether the request may have reached the server. If so, the
     /// throttler counts the call.
     ///
-    /// The error belongs to the last request. The throttler also counts the call if an earlier request may have reached the server. The
-    /// error of a failed refresh of the session belongs to another endpoint, so it shows nothing about the limits of this endpoint.
+    /// The error belongs to the last request. If the last request did not reach the server, but an earlier one may have, the throttler
+    /// still counts the call. The error of a failed refresh of the session belongs to another endpoint, so it shows nothing about the
+    /// limits of this endpoint.
     /// - Parameters:
     ///   - error: The error of the next layers.
     ///   - attempts: The number of requests that the next layers passed to the transport.
