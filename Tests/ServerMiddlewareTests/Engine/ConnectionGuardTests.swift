@@ -171,6 +171,20 @@ import Testing
         #expect(!first.isActive)
     }
 
+    @Test("Evicts at once a connection whose client does not read, within a body, too")
+    func evictedUnreadInBody() throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        let reads = ReadGate()
+        try first.pipeline.syncOperations.addHandler(reads)
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx", on: first)
+        first.isWritable = false
+        first.pipeline.fireChannelWritabilityChanged()
+        let second = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive && second.isActive)
+    }
+
     @Test("A response that is not read for 30 seconds ends its connection, also pipelined")
     func stalled() throws {
         let channel = try connect()

@@ -164,10 +164,11 @@ extension ConnectionGuard {
     }
 
     /// Closes the connection because another connection needs its place. If the server is processing a request, it first writes the
-    /// response. The server is also processing a request if it doesn't read the rest of the request's body at the moment.
+    /// response. The server is also processing a request if it doesn't read the rest of the request's body at the moment, unless it waits
+    /// for the client to read earlier responses.
     func evict(_ end: ConnectionEnd) {
         guard let context, context.channel.isActive else { return }
-        if activity?.current.phase == .working || outstanding > 0 && isReadingBody && readSince == nil {
+        if activity?.current.phase == .working || outstanding > 0 && isReadingBody && readSince == nil && isWritable {
             connections.count(end)
             endsAfterResponse = true
         } else {
