@@ -196,10 +196,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Ends a session. If the stores share a database, one transaction ends the session and stores the response with its idempotency key.
     ///
-    /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
+    /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
-        try await limits.admit(in: context)
         return try await translatingDomainErrors {
             let response = Response(status: .noContent)
             try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }

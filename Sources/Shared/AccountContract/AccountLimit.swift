@@ -32,7 +32,7 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// account. The limit also counts requests for an address without an account. If a signed-in user requests a link for the account's own
     /// address, the limit counts the request by account. Other clients therefore can't use up the quota of this user.
     case verifyEmail = "verify-email"
-    /// Requests of signed-in users, sign-outs, and requests for verification links, all from one client.
+    /// Requests of signed-in users from one client, and requests for verification links from one client.
     case accountIP = "account-ip"
     /// Successful and failed uses of one emailed link that changes an account. The limit bounds the number of passwords that a user of the
     /// link can guess. These uses don't count for the limits on sign-ins.

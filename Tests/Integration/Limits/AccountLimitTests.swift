@@ -81,14 +81,6 @@ import Testing
         #expect(LimitedRoute.described.contains { $0.operation.limits.contains(limit) })
     }
 
-    @Test("Every operation that can change data has a limit per client")
-    func everyChange() {
-        let unlimited = LimitedRoute.operations.filter { operation in
-            operation.method != .get && !operation.limits.contains { $0.key == .client }
-        }
-        #expect(unlimited.map(\.id).isEmpty)
-    }
-
     @Test(
         "Every limit refuses each operation that has it",
         arguments: AccountLimit.allCases.filter { !LimitedRoute.of($0).isEmpty }

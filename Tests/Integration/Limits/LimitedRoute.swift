@@ -42,17 +42,14 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     /// A body that can't be decoded.
     var malformed: String { isForm ? "token=%" : "{" }
 
-    /// Every operation of the table, with each mode of registration.
-    static let operations: [APIOperation] = {
+    /// Every limited operation of the table, with each mode of registration.
+    static let described: [LimitedRoute] = {
         let registration = OpenRegistrationOperation.allCases.map(\.row) + BlindRegistrationOperation.allCases.map(\.row)
         let settings = AccountSettingsOperation.allCases.map(\.row) + AccountLinkOperation.allCases.map(\.row)
         let recovery = RecoveryOperation.allCases.map(\.row) + RecoveryPageOperation.allCases.map(\.row)
         let pages = AccountPageOperation.allCases.map(\.row)
-        return registration + SessionOperation.allCases.map(\.row) + settings + recovery + pages
+        return (registration + SessionOperation.allCases.map(\.row) + settings + recovery + pages).compactMap { LimitedRoute($0) }
     }()
-
-    /// Every limited operation of the table.
-    static let described = operations.compactMap { LimitedRoute($0) }
 
     /// The operations of open registration that need neither a session nor an account. `SettingsLimitTests` covers the others.
     static let all = described.filter { route in

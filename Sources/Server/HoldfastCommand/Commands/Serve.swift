@@ -40,7 +40,7 @@ struct Serve: AsyncParsableCommand {
               LIMIT_TOKEN_IP                         links validated or used by one client (30/60)
               LIMIT_REGISTER_EMAIL                   blind registrations for one address (3/3600)
               LIMIT_VERIFY_EMAIL                     requests to verify one address (3/3600)
-              LIMIT_ACCOUNT_IP                       changes of accounts and sign-outs by one client (60/60)
+              LIMIT_ACCOUNT_IP                       changes of accounts by one client (60/60)
               LIMIT_LINK_ATTEMPTS                    uses of one emailed link that changes an account (10/86400)
               LIMIT_ACCOUNT_CHANGE                   changes of an account by one session without the password (60/3600)
               LIMIT_ACCOUNT_PASSWORD                 password checks of an account by one session (10/3600)

@@ -74,8 +74,7 @@ package enum SessionOperation: String, AccountOperations {
                 request: Self.refreshToken,
                 responses: [DescribedResponse(204, "The session has ended.")],
                 idempotency: .byClient,
-                asksStore: true,
-                limits: [.accountIP]
+                asksStore: true
             )
         case .me:
             APIOperation(
