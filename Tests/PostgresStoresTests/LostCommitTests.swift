@@ -114,6 +114,25 @@ import Testing
         }
     }
 
+    @Test("Reserves an email as new if the commit of its reservation lost its response")
+    func reservation() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let email = MailIntent(subject: .passwordReset(account.email), language: .english, createdAt: .after(0))
+            let outcome = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.sentResets.reserve(email.id, for: account.id, within: ResetMailBounds(), at: .after(1))
+            }
+            #expect(try outcome.get() == .reserved)
+            let again = try await temporary.stores.sentResets.reserve(
+                email.id,
+                for: account.id,
+                within: ResetMailBounds(),
+                at: .after(2)
+            )
+            #expect(again == .reservedAgain)
+        }
+    }
+
     @Test("Reports an unknown outcome if another change follows the lost commit")
     func overtakenChange() async throws {
         try await withDatabase { temporary in

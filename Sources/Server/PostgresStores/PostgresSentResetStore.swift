@@ -2,6 +2,7 @@ public import AccountCore
 public import Foundation
 import PostgresDriver
 import RateLimiting
+import Synchronization
 
 /// A PostgreSQL store of recently sent emails that clients without an account requested, such as reset emails. The servers limit the number
 /// of these emails.
@@ -41,7 +42,9 @@ public struct PostgresSentResetStore: SentResetStore {
         within bounds: ResetMailBounds,
         at now: Date
     ) async throws -> ResetMailDecision {
-        try await database.transaction { transaction in
+        // If the response to the commit is lost, the transaction runs again and finds its own reservation.
+        let wasReserved = Mutex<Bool?>(nil)
+        return try await database.transaction { transaction in
             _ = try await transaction.lockedValue(of: "sent_resets")
             let time = now.timeIntervalSince1970
             if let account, let bound = bounds.perAccount {
@@ -83,8 +86,12 @@ public struct PostgresSentResetStore: SentResetStore {
                 """,
                 [.uuid(intent), .uuid(account?.rawValue), .time(now), .double(time + span / .seconds(1))]
             )
-            let isRecorded: Bool = try written.rows.first?.value(0) ?? false
-            return isRecorded ? .reservedAgain : .reserved
+            let isReserved: Bool = try written.rows.first?.value(0) ?? false
+            let isRetry = wasReserved.withLock { first in
+                first = first ?? isReserved
+                return first == true
+            }
+            return isRetry ? .reservedAgain : .reserved
         }
     }
 
