@@ -51,6 +51,16 @@ import Testing
             #expect(wrong.status == 1 && wrong.errors.contains("specify the folder with --data"), "\(wrong.errors)")
             let data = folder.appending(path: "data")
             #expect(!FileManager.default.fileExists(atPath: data.path))
+            // A folder in which only commands with DATABASE_URL ran.
+            let remote = try await Binary.run(
+                ["purge", "--list"],
+                environment: [
+                    "ENVIRONMENT": "development", "DATABASE_URL": "postgres://app@127.0.0.1:1/app",
+                    "HOLDFAST_SECRET": String(repeating: "5a", count: 32),
+                ],
+                in: folder
+            )
+            #expect(remote.status == 0 && remote.output.isEmpty, "\(remote.errors)")
             // The folder of a server with DATABASE_URL.
             try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
             try Data("name\n".utf8).write(to: data.appending(path: "installation-id"))

@@ -164,7 +164,7 @@ package struct MissingDatabase: Error, CustomStringConvertible {
 
     package var description: String {
         isKnown
-            ? "the database is missing from \(path): restore it, or run 'holdfast serve --create' once for a new installation"
+            ? "the database is missing from \(path): restore it, set DATABASE_URL if the data is in PostgreSQL, or run 'holdfast serve --create' once for a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
     }
 }

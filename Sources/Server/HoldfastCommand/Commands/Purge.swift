@@ -54,8 +54,10 @@ struct Purge: AsyncParsableCommand {
     private func printList() throws {
         let file = data.folder.appending(path: PurgeListFile.name)
         guard FileManager.default.fileExists(atPath: file.path) else {
-            // The folder of a server with DATABASE_URL has no database, but it has the id of the installation.
-            guard data.exists || FileManager.default.fileExists(atPath: DataFolder.installationFile(in: data.folder).path) else {
+            // With DATABASE_URL, the folder has no database. A folder in which no server has started doesn't have the installation's id either.
+            let isRemote = try AccountServerConfiguration.load(data: data.folder, isServing: false).database.isRemote
+            let hasID = FileManager.default.fileExists(atPath: DataFolder.installationFile(in: data.folder).path)
+            guard data.exists || hasID || isRemote else {
                 Terminal.complain("There is no data in \(data.folder.path); specify the folder with --data.")
                 throw ExitCode.failure
             }

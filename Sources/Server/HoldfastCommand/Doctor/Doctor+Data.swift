@@ -111,7 +111,8 @@ extension Doctor {
             do {
                 try DataFolder.requireNoLoss(in: configuration.dataFolder)
             } catch {
-                return [.wrong("database", "is missing, but this folder had one", "restore it; see docs/operations/backup.md")]
+                let remedy = "restore it (docs/operations/backup.md), or set DATABASE_URL if the data is in PostgreSQL"
+                return [.wrong("database", "is missing, but this folder had one", remedy)]
             }
             return [.advice("database", "does not exist yet", "'holdfast serve' or 'holdfast migrate' creates it")]
         }
