@@ -269,7 +269,7 @@ import Testing
         #expect(bench.model.currentAlert != nil)
     }
 
-    @Test("Shows an alert only after the user has answered a question")
+    @Test("Shows an alert only after the confirmation has been closed")
     func alertDuringQuestion() async throws {
         let files = FailingFiles()
         let bench = try await ScreenBench([.lost]) { $0.files = files }

@@ -67,7 +67,7 @@ public final class PendingRequestsModel: ScreenModel {
     private let title: @MainActor (QueuedRequest) -> String
     /// Requests an update from ``run()``; `nil` before ``run()`` was called. Any thread reports a change of the network.
     private nonisolated let changes = Mutex<AsyncStream<Void>.Continuation?>(nil)
-    /// The alert that is shown, or that waits until the user has answered ``confirmation``.
+    /// The alert that is shown, or that waits until ``confirmation`` is closed.
     private var alert: ScreenAlert?
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
