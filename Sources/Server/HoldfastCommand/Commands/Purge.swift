@@ -54,7 +54,7 @@ struct Purge: AsyncParsableCommand {
     private func printList() throws {
         let file = data.folder.appending(path: PurgeListFile.name)
         guard FileManager.default.fileExists(atPath: file.path) else {
-            // With DATABASE_URL, the folder has no database. A folder in which no server has started doesn't have the installation's id either.
+            // With DATABASE_URL, the folder has no database. If no server has started there, it doesn't have the installation's id either.
             let isRemote = try AccountServerConfiguration.load(data: data.folder, isServing: false).database.isRemote
             let hasID = FileManager.default.fileExists(atPath: DataFolder.installationFile(in: data.folder).path)
             guard data.exists || hasID || isRemote else {
