@@ -6,7 +6,7 @@ import Testing
 /// A short round of every target of `scripts/fuzz`: the seeds, and random changes of them. `HOLDFAST_ROUNDS` sets the number of
 /// changes.
 @Suite(.timeLimit(.minutes(10))) struct FuzzTests {
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 200
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 600
 
     @Test("No input breaks a reader of untrusted bytes or violates a property", arguments: fuzzTargets.keys.sorted())
     func short(name: String) async throws {

@@ -12,7 +12,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(120))) struct ConcurrentConfirmTests {
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 5
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 20
 
     @Test(
         "Incident HackerOne #3692149, Kratos: exactly one concurrent confirm succeeds",

@@ -63,7 +63,7 @@ import Timekeeping
         var description: String { "\(name): \(method)\(isKeyed ? " with a key" : ""), \(body.count) bytes, \(cuts)" }
     }
 
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 500
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 1_000
     /// The number of calls of each transport.
     private static let share = max(1, rounds / Transport.allCases.count)
 

@@ -40,7 +40,7 @@ import Timekeeping
         )
     }
 
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 3_000
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
     private static let endpoints = (0..<4).map { "/word\($0)" }
 
     /// The places in the pipeline that some canceled calls had reached.
@@ -51,7 +51,7 @@ import Timekeeping
     private var waitingInLine: Int { throttler.statuses().reduce(0) { $0 + $1.waiting } }
     private var countedInFlight: Int { throttler.statuses().reduce(0) { $0 + $1.details.inFlight } }
 
-    @Test("Thousands of calls canceled at random leave no task, waiter, sleeper or slot")
+    @Test("10,000 calls canceled at random leave no task, waiter, sleeper or slot")
     func churn() async throws {
         var random = SplitMix64(seed: 10)
         var (places, cancelled) = (Places(), 0)

@@ -118,7 +118,7 @@ import Timekeeping
     }
 
     /// The number of random cases, which `HOLDFAST_ROUNDS` can raise.
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 2_000
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
     @Test("In random cases nothing is sent early, and no caller sleeps past its deadline")
     func random() throws {
