@@ -33,7 +33,7 @@ import Testing
         }
         var generator = SplitMix64(seed: 64)
         var now: Int64 = 0
-        let perTask = 50
+        let perTask = 200
         let rounds = max(7, Rounds.total / 10 / (64 * perTask))
         for round in 0..<rounds {
             let pause = Int64(generator.next() % 40_000_000_000)
