@@ -107,7 +107,7 @@ import Testing
         var random = SplitMix64(seed: 1)
         let pieces = ["a", "Z", "9", ".", "-", "_", "%", "+", "example", ".com", "--", "!", " ", "\"", "é", "@"]
         var accepted = 0
-        for _ in 0..<10_000 {
+        for _ in 0..<50_000 {
             let text =
                 [1...3, 1...4].map { count in
                     (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
@@ -118,7 +118,7 @@ import Testing
             #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(text)")
             accepted += isAccepted ? 1 : 0
         }
-        #expect(accepted > 100)
+        #expect(accepted > 1_000)
         for length in [62, 63, 64] {
             let label = String(repeating: "a", count: length)
             let text = "a@\(label).com"
@@ -131,7 +131,7 @@ import Testing
     func firstNamePattern() throws {
         let pattern = try Regex(AccountValues.firstNamePattern).matchingSemantics(.unicodeScalar)
         var random = SplitMix64(seed: 2)
-        for _ in 0..<10_000 {
+        for _ in 0..<50_000 {
             let scalars = (0..<Int.random(in: 0...5, using: &random)).compactMap { _ in
                 Unicode.Scalar(UInt32.random(in: 0...0x3000, using: &random) % (Bool.random(using: &random) ? 0x100 : 0x3000))
             }

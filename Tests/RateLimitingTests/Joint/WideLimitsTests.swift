@@ -51,7 +51,7 @@ import Testing
         let limiter = limiter(quota)
         let alone = JointRateLimiter([RateLimitRule(.requests(quota, per: .seconds(60), name: "ip"))], clock: clock)
         var generator = SplitMix64(seed: 9)
-        for _ in 0..<2_000 {
+        for _ in 0..<5_000 {
             clock.advance(by: .milliseconds(Int64(generator.next() % UInt64(100_000 / quota))))
             #expect(limiter.admit([claim(1)]).isAdmitted == alone.admit([claim(1)]).isAdmitted)
         }

@@ -191,13 +191,13 @@ import Testing
         for task in tasks { #expect(task.outcome == .went(at: .zero)) }
     }
 
-    @Test("3,000 random cancellations leave no waiter or sleeper and consume nothing")
+    @Test("10,000 random cancellations leave no waiter or sleeper and consume nothing")
     func churn() async throws {
         var generator = SplitMix64(seed: 3)
         let throttler = throttler(3, waiters: 50)
         var (open, all): ([Attempt], [Attempt]) = ([], [])
         var cancelled = 0
-        while cancelled < 3_000 {
+        while cancelled < 10_000 {
             switch Int.random(in: 0..<10, using: &generator) {
             case 0..<5:
                 let task = start(throttler, waitingUpTo: .seconds(Int.random(in: 0...600, using: &generator)))
@@ -221,7 +221,7 @@ import Testing
             if case .went(let instant) = task.outcome { went.append(instant) }
         }
         went.sort()
-        #expect(went.count > 150)
+        #expect(went.count > 500)
         #expect(zip(went, went.dropFirst(3)).allSatisfy { $1 - $0 >= .seconds(60) })
         clock.advance(by: .seconds(60))
         #expect(throttler.status(of: endpoint).remaining == 3)

@@ -170,7 +170,7 @@ import Testing
         let endpoints: [Endpoint] = [activities, Endpoint(.get, "/b"), Endpoint(.put, "/b")]
         struct Key: Hashable { var user: String, endpoint: Endpoint }
         var admissions: [Key: [Duration]] = [:]
-        for _ in 0..<5_000 {
+        for _ in 0..<20_000 {
             let key = Key(
                 user: Bool.random(using: &generator) ? "ana" : "eva",
                 endpoint: try #require(endpoints.randomElement(using: &generator))

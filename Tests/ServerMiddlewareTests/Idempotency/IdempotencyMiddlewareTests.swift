@@ -352,7 +352,7 @@ import Testing
     func junk() async throws {
         let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 2 << 20)))
         _ = try await server.order(client: "victim")
-        for number in 0..<2_000 {
+        for number in 0..<5_000 {
             _ = try await server.order("x", key: "\(number)", client: "junk-\(number % 50)")
         }
         #expect(try await server.store.count() <= 1_000)

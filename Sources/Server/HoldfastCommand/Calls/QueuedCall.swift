@@ -97,7 +97,11 @@ struct QueuedCall {
 
     /// Opens the queue with a client, and adopts a copied folder if the option is set.
     private func open(_ client: APIClient) async throws -> OfflineQueue {
-        let queue = try await OfflineQueue.open(folder, client: client)
+        var options = OfflineQueue.Options()
+        // A lane that fails waits for the next command. With the usual backoff, whose random delay can be very short, a command that is
+        // about to end could send the request once more.
+        options.backoff = Backoff(base: .seconds(1_000_000_000), cap: .seconds(1_000_000_000))
+        let queue = try await OfflineQueue.open(folder, client: client, options: options)
         if adopts { try await queue.adopt() }
         return queue
     }
