@@ -148,6 +148,8 @@ final class DemoCluster: Sendable {
             "ENVIRONMENT": "development", "DATABASE_URL": databaseURL, "VALKEY_URL": "redis://127.0.0.1:\(ports[4])",
             "VALKEY_FALLBACK": "local/\(Self.share)", "HOLDFAST_SECRET": secret, "LOG_LEVEL": "warning",
             "PASSWORD_RESET_BASE_URL": servers[0].absoluteString, "LIMIT_TOKEN_IP": "\(Self.quota)/3600",
+            // An attempt during a failure counts even if its client gets no confirmation, and then the client repeats the request.
+            "LIMIT_RESET_EMAIL": "20/3600",
         ]
         // All clients of the demo have the same address, so the limits by address are turned off.
         for limit in ["REGISTER_IP", "LOGIN_IP", "REFRESH_IP", "RESET_IP", "RESET_GLOBAL"] {
