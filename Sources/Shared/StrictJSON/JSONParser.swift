@@ -76,7 +76,7 @@ public struct JSONParser: Sendable {
     ///   - names: The names of the members.
     /// - Throws: ``JSONSyntaxError`` if the text is not an object or a parsed part is invalid.
     /// - Complexity: O(n) for n bytes, with a small constant for skipped members.
-    package func outline(of bytes: UnsafeBufferPointer<UInt8>, names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
+    package func outline(of bytes: UnsafeBufferPointer<UInt8>, names: JSONNames) throws(JSONSyntaxError) -> JSONObject {
         var reader = JSONReader(bytes: bytes, options: self)
         return try reader.outline(names)
     }

@@ -4,7 +4,7 @@ extension JSONReader {
     /// contains an empty array or object instead.
     ///
     /// The reader skips the other members: it only searches for their ends. O(n) for n bytes.
-    mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
+    mutating func outline(_ names: JSONNames) throws(JSONSyntaxError) -> JSONObject {
         var outline = JSONObject()
         skipSpace()
         guard take(UInt8(ascii: "{")) else { throw error(.unexpectedCharacter) }
@@ -27,14 +27,14 @@ extension JSONReader {
 
     /// Returns a member's name if it is one of the given names, otherwise `nil`. If no given name begins with the first byte of the
     /// member's name, the reader skips the member's name without decoding it. The reader always decodes a name that begins with an escape.
-    private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
+    private mutating func name(among names: JSONNames) throws(JSONSyntaxError) -> String? {
         let first = position + 1 < bytes.count ? bytes[position + 1] : 0
-        guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
+        guard first == UInt8(ascii: "\\") || names.mayBegin(with: first) else {
             try skipString()
             return nil
         }
         let name = try string()
-        return names.contains(name) ? name : nil
+        return names.texts.contains(name) ? name : nil
     }
 
     /// Returns a value. For an array or an object, the reader skips the contents and returns an empty array or object.
@@ -99,4 +99,21 @@ extension JSONReader {
         default: false
         }
     }
+}
+
+/// Names of members that a reader searches for.
+package struct JSONNames: ExpressibleByArrayLiteral, Sendable {
+    /// The names.
+    let texts: Set<String>
+    /// One bit for each value of a byte modulo 64. The bits of the first bytes of all names are 1.
+    private let firstBytes: UInt64
+
+    /// Creates a list of names.
+    package init(arrayLiteral texts: String...) {
+        self.texts = Set(texts)
+        firstBytes = texts.reduce(0) { $0 | 1 << UInt64(($1.utf8.first ?? 0) & 63) }
+    }
+
+    /// Returns whether a name may begin with a byte. For some bytes, the result is `true` although no name begins with them.
+    func mayBegin(with byte: UInt8) -> Bool { firstBytes & 1 << UInt64(byte & 63) != 0 }
 }

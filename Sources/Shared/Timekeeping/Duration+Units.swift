@@ -26,17 +26,8 @@ extension Duration {
     }
 
     /// The duration in whole nanoseconds, rounded toward zero. A duration of more than 292 years becomes the largest or smallest `Int64`.
-    package var wholeNanoseconds: Int64 { whole(1_000_000_000) }
+    package var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
     /// The duration in whole milliseconds, rounded toward zero and clamped to 64 bits.
-    package var wholeMilliseconds: Int64 { whole(1_000) }
-
-    /// Returns the duration in a unit, rounded toward zero and clamped to 64 bits.
-    /// - Parameter units: The number of units per second. It must divide 10¹⁸.
-    private func whole(_ units: Int64) -> Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: units)
-        let (sum, carry) = product.addingReportingOverflow(attoseconds / (1_000_000_000_000_000_000 / units))
-        return overflow || carry ? (seconds > 0 ? .max : .min) : sum
-    }
+    package var wholeMilliseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000_000_000) }
 }

@@ -62,14 +62,18 @@ public final class BreakerMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        let isRepeat = request.headerFields.contains(.retryAttempt)
-        let patience = GateTable.Patience(isRepeat ? context.timeLeft : rules.patience)
-        let passes = try await context.admitted(to: table, as: .breaker, patience: patience)
+        var passes = GateTable.Passes()
+        // Usually all circuits are closed. The call then waits for nothing, and needs no asynchronous call.
+        if table.isNarrow {
+            let patience = GateTable.Patience(request.isRetry ? context.timeLeft : rules.patience)
+            passes = try await context.admitted(to: table, as: .breaker, patience: patience)
+        }
         do {
             let response = try await next(request, body)
-            settle(.success, isRepeat: isRepeat, passes, context)
+            settle(.success, isRepeat: false, passes, context)
             return response
         } catch {
+            let isRepeat = request.isRetry
             let hold = settle(Verdict(error), isRepeat: isRepeat, passes, context)
             guard let hold, var error = error as? APIError else { throw error }
             error.hold = hold

@@ -62,6 +62,8 @@ public struct APIClient: Sendable {
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     var middleware: [any ClientMiddleware]
+    /// The first middleware if it adds idempotency keys; `nil` otherwise.
+    private let keys: IdempotencyKeyMiddleware?
     /// The middleware that caches responses. It is the innermost layer, inside the layer that adds the session's token.
     var storage: ResponseCacheMiddleware?
     /// The error codes that the app knows, with the app's translations.
@@ -104,6 +106,7 @@ public struct APIClient: Sendable {
         self.language = language
         self.timeout = timeout
         self.middleware = middleware + (session.map { [AuthorizeMiddleware($0)] } ?? [])
+        self.keys = middleware.first as? IdempotencyKeyMiddleware
         self.catalogue = catalogue
         self.environment = environment
     }
@@ -249,10 +252,17 @@ extension APIClient {
         )
         do {
             let transfer = exchange.transfer
-            let chain = MiddlewareChain(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
-            let (response, rest) = try await chain.pass(request, body: body, context: context)
+            let chain = MiddlewareChain(
+                middleware: middleware,
+                keys: keys,
+                storage: transfer == nil ? storage : nil,
+                exchange: exchange
+            )
+            let (response, rest) = try await chain.start(request, body: body, context: context)
+            // The status is read once, because HTTPTypes converts it from text.
+            let status = response.status
             let bytes: [UInt8]
-            if response.status.kind == .successful, transfer?.returnsStream == true {
+            if status.kind == .successful, transfer?.returnsStream == true {
                 bytes = []
             } else if let whole = rest.whole(upTo: maximumBodySize) {
                 bytes = whole
@@ -260,7 +270,7 @@ extension APIClient {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
             // A middleware can return its own response, even with an error status.
-            let isSuccess = response.status.kind == .successful || (response.status == .notModified && request.isConditional)
+            let isSuccess = status.kind == .successful || (status == .notModified && request.isConditional)
             if !isSuccess { throw exchange.refusal(response, bytes: bytes, context: context) }
             let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))
             context.record.close(nil)

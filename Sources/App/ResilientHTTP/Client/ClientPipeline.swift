@@ -34,9 +34,22 @@ public enum ClientPipeline {
 /// The chain of a client's middleware, with the transport at its end.
 struct MiddlewareChain: Sendable {
     let middleware: [any ClientMiddleware]
+    /// The first layer if it adds idempotency keys; `nil` otherwise.
+    let keys: IdempotencyKeyMiddleware?
     /// The layer that caches responses, after all other layers; `nil` if the client has no cache.
     let storage: ResponseCacheMiddleware?
     let exchange: Exchange
+
+    /// Passes a request to the first layer. If this layer would only pass the request on, the function omits it, because each layer takes
+    /// time.
+    nonisolated(nonsending) func start(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        let first = keys.map { $0.addsKey(to: request, context) ? 0 : 1 } ?? 0
+        return try await pass(request, body: body, context: context, layer: first)
+    }
 
     /// Passes a request to the layer at an index, and after the last layer to the transport. The layer at index 0 is the outermost.
     ///
@@ -50,11 +63,11 @@ struct MiddlewareChain: Sendable {
     ///     the transport.
     /// - Returns: The response of the layer.
     /// - Throws: The error of the layer.
-    nonisolated(nonsending) func pass(
+    private nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,
         context: CallContext,
-        layer index: Int = 0
+        layer index: Int
     ) async throws -> (HTTPResponse, ResponseBody) {
         guard index < middleware.count else {
             guard let storage else { return try await exchange.send(request, body: body, context: context) }

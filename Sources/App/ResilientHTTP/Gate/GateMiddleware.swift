@@ -66,7 +66,11 @@ public final class GateMiddleware: ClientMiddleware {
             // A host that refused requests on one network path may serve requests on another path.
             table.reopen { _ in true }
         }
-        let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
+        var passes = GateTable.Passes()
+        // Usually all gates are open. The call then waits for nothing, and needs no asynchronous call.
+        if table.isNarrow {
+            passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
+        }
         do {
             let response = try await next(request, body)
             let now = context.now
@@ -80,7 +84,7 @@ public final class GateMiddleware: ClientMiddleware {
     /// Returns the maximum time that a call waits at its gates.
     private func patience(_ request: HTTPRequest, _ context: CallContext) -> GateTable.Patience {
         // A retry waits until the deadline of its call.
-        request.headerFields.contains(.retryAttempt)
+        request.isRetry
             ? GateTable.Patience(context.timeLeft) : GateTable.Patience(rules.patience, paced: rules.pacedPatience)
     }
 

@@ -125,6 +125,8 @@ final class GateTable: Sendable {
         self.maximumWaiters = maximumWaiters
     }
 
+    /// Whether a gate is not fully open, so that ``admit(_:patience:)`` may delay or refuse a call.
+    var isNarrow: Bool { narrow.load(ordering: .acquiring) > 0 }
     /// The number of gates that are not fully open.
     var count: Int { state.withLock { $0.endpoints.count + $0.narrowHosts } }
     /// The number of calls that wait at gates.
@@ -138,7 +140,7 @@ final class GateTable: Sendable {
     ///     These calls wait until their deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while the call waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
-        guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
+        guard isNarrow else { return Passes() }
         let now = context.now
         let mayWaitLong = context.policy.waitsInLine || context.policy.isVital
         let latest = Patience(

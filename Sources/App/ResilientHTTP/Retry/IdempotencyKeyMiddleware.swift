@@ -44,9 +44,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard request.method == .post || request.method == .patch, !request.headerFields.contains(.idempotencyKey),
-            context.policy.sendsIdempotencyKey
-        else { return try await next(request, body) }
+        guard addsKey(to: request, context) else { return try await next(request, body) }
         var request = request
         request.headerFields[.idempotencyKey] = "\"\(makeKey())\""
         do {
@@ -56,6 +54,12 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
             (unknown.attempts, unknown.hold) = (error.attempts, error.hold)
             throw unknown
         }
+    }
+
+    /// Returns whether the middleware adds a key to a request. If not, it only passes the request to the next layer.
+    func addsKey(to request: HTTPRequest, _ context: CallContext) -> Bool {
+        context.policy.sendsIdempotencyKey && (request.method == .post || request.method == .patch)
+            && !request.headerFields.contains(.idempotencyKey)
     }
 
     /// Returns 128 random bits of the system's random number generator as 32 lowercase hexadecimal digits.

@@ -50,7 +50,7 @@ public struct RetryMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard !request.headerFields.contains(.retryAttempt) else { return try await next(request, body) }
+        guard !request.isRetry else { return try await next(request, body) }
         var request = request
         var retries = 0
         while true {
@@ -128,6 +128,9 @@ public struct RetryMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
+    /// Whether the request repeats an earlier one.
+    var isRetry: Bool { headerFields.contains(.retryAttempt) }
+
     /// Whether sending the request twice has the same effect as sending it once. This is true for some methods (RFC 9110 §9.2.2), and for
     /// any request with an idempotency key.
     public var isSafeToRepeat: Bool {

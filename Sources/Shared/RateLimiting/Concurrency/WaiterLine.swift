@@ -15,14 +15,16 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
         var isWoken = false
     }
 
-    private var waiters: [Waiter] = []
+    private var waiters: [Waiter] = [] {
+        didSet { count = waiters.count }
+    }
     private var lastID: UInt64 = 0
+    /// The number of waiting tasks. It is stored, because other modules read a stored property of a generic type in less time.
+    package private(set) var count = 0
 
     /// Creates an empty queue.
     package init() {}
 
-    /// The number of waiting tasks.
-    package var count: Int { waiters.count }
     /// Whether no task waits.
     package var isEmpty: Bool { waiters.isEmpty }
 

@@ -47,6 +47,7 @@ extension ErrorDecoder {
             return error.family == .notAPI || error.family == .aws ? error : nil
         }
         guard let outline = try? Self.parser.outline(of: body, names: Self.verdicts) else { return nil }
+        guard !outline.members.isEmpty else { return nil }
         let refuses = Self.refuses(outline)
         guard refuses || Self.mayBeGraphQL(outline) else { return nil }
         var error = decode(status: status, headers: headers, body: body, now: now())
@@ -56,7 +57,7 @@ extension ErrorDecoder {
     }
 
     /// The members that may report a failure.
-    private static let verdicts: Set<String> = ["success", "valid", "ok", "error", "errors", "data"]
+    private static let verdicts: JSONNames = ["success", "valid", "ok", "error", "errors", "data"]
 
     /// Returns whether the members of a body report a failure.
     private static func refuses(_ outline: JSONObject) -> Bool {
