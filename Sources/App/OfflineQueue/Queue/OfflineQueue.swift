@@ -126,8 +126,8 @@ public final class OfflineQueue: Sendable {
     let holder: UInt64
     /// The base URL of the client. Requests to other servers are paused.
     let server: String
-    /// The running drain, shared by its callers.
-    let flight = SingleFlight<Void>()
+    /// The running drain, shared by its callers. The result is the number of stops that precede the call of the drain.
+    let flight = SingleFlight<UInt64>()
     /// The running change that gives up the role of the sender, shared by its callers.
     let resignation = SingleFlight<Void>()
     /// The number of changes of the session. When the server refuses a call as unauthorized, the queue compares this number with the number

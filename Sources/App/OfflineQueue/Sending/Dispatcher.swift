@@ -51,8 +51,10 @@ struct Dispatcher: Sendable {
     private var refused: Set<Int> = []
     /// The lane at which the next search begins.
     private var cursor = 0
-    /// Whether the dispatcher returns no further requests, for example because the app is about to be suspended.
-    var isStopped = false
+    /// The number of calls of ``stop()``.
+    private(set) var stopCount: UInt64 = 0
+    /// The number of stops that precede the call of the latest drain. These stops don't end this drain.
+    private var earlierStops: UInt64 = 0
     /// The number of requests in flight.
     private(set) var busy = 0
 
@@ -64,6 +66,16 @@ struct Dispatcher: Sendable {
     init(width: Int, backoff: Backoff, identity: Identity) {
         (self.width, self.backoff, self.identity) = (width, backoff, identity)
     }
+
+    /// Whether the latest drain gets no further requests, for example because the app is about to be suspended.
+    var isStopped: Bool { stopCount > earlierStops }
+
+    /// Ends all drains that were called before.
+    mutating func stop() { stopCount += 1 }
+
+    /// Begins a drain. If ``stop()`` was called since the drain was called, ``isStopped`` is `true` from the beginning.
+    /// - Parameter stops: The value of ``stopCount`` when the drain was called.
+    mutating func beginDrain(after stops: UInt64) { earlierStops = stops }
 
     /// Returns the reason why the requests of an owner are not sent; `nil` if they are sent.
     func pause(of owner: Int, in ledger: Ledger) -> QueuePause? {
