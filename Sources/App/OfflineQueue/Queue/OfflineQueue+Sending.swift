@@ -92,14 +92,26 @@ extension OfflineQueue {
     /// app is suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, the method does nothing. If the
     /// change can't be written, the role ends with its lease. If the task is canceled, the method still writes the change.
     public func resign() async {
+        let number = resignCount.add(1, ordering: .acquiringAndReleasing).newValue
+        var covered: UInt64?
+        // A change that began before this call may have been decided before this process took the role again.
+        repeat {
+            // A canceled task writes nothing to the journal, and the system cancels a background task before it suspends the app.
+            covered = try? await resignation.run(isCancellable: false, unless: { .join }) { [self] in
+                let count = resignCount.load(ordering: .acquiring)
+                await giveUpRole()
+                return count
+            }.value
+        } while covered.map { $0 < number } ?? false
+    }
+
+    /// Gives up the role of the sender, if this process has it. If the change can't be written, the role ends with its lease.
+    private func giveUpRole() async {
         let now = now
-        // A canceled task writes nothing to the journal, and the system cancels a background task before it suspends the app.
-        _ = try? await resignation.run(isCancellable: false, unless: { .join }) { [self] in
-            try await change { ledger, transaction throws(QueueError) in
-                guard ledger.isSender(holder, at: now) else { return }
-                transaction.usesReserve = true
-                transaction.append(.leased(holder: holder, now, milliseconds: 0))
-            }
+        _ = try? await change { ledger, transaction throws(QueueError) in
+            guard ledger.isSender(holder, at: now) else { return }
+            transaction.usesReserve = true
+            transaction.append(.leased(holder: holder, now, milliseconds: 0))
         }
     }
 

@@ -128,8 +128,11 @@ public final class OfflineQueue: Sendable {
     let server: String
     /// The running drain, shared by its callers. The result is the number of stops that precede the call of the drain.
     let flight = SingleFlight<UInt64>()
-    /// The running change that gives up the role of the sender, shared by its callers.
-    let resignation = SingleFlight<Void>()
+    /// The running change that gives up the role of the sender, shared by its callers. The result is the value of ``resignCount`` when the
+    /// change began.
+    let resignation = SingleFlight<UInt64>()
+    /// The number of calls of ``resign()``.
+    let resignCount = Atomic<UInt64>(0)
     /// The number of changes of the session. When the server refuses a call as unauthorized, the queue compares this number with the number
     /// at the beginning of the call. If the session has changed since, usually by a sign-in, the queue doesn't pause the account.
     let sessionChanges = Atomic<UInt64>(0)
