@@ -242,6 +242,21 @@ public final class OfflineQueue: Sendable {
             )
         }
     }
+
+    /// Whether a drain could send a pending request, now or after the delay of its lane, without an action of the user.
+    ///
+    /// The value is `false` if each pending request waits for the app or the user: its account is paused (``QueuePause``), its lane stopped
+    /// at a dead letter, or the queue ``isRestored``. While the credentials of the user can't be read, for example because the device is
+    /// locked, a paused account counts as one that may be signed in.
+    ///
+    /// When the app enters the background, use the property to decide whether to schedule a background task. Like ``counts``, the property
+    /// reads only memory. O(number of lanes).
+    public var hasRequestsToSend: Bool {
+        guard !isRestored else { return false }
+        return journal.withState { ledger in
+            dispatcher.withLock { $0.hasRequestsToSend(in: ledger) { options.lanePolicies[$0] == .stopsOnFailure } }
+        }
+    }
 }
 
 extension OfflineQueue {

@@ -9,8 +9,10 @@ struct Dispatcher: Sendable {
     /// The account whose requests this process can send.
     struct Identity: Hashable, Sendable {
         var server: String
-        /// The account; `nil` if no user is signed in.
+        /// The account; `nil` if no user is signed in, or if the credentials can't be read now.
         var account: String?
+        /// Whether the credentials could be read. If `false`, a user may be signed in.
+        var isKnown = true
     }
 
     /// The next step of a drain.
@@ -136,6 +138,23 @@ struct Dispatcher: Sendable {
         case .pause: refused.insert(ledger.lanes[lane].owner)
         }
         states[lane] = state.failures == 0 && state.notBefore == nil ? nil : state
+    }
+
+    /// Returns whether a pending request can be sent now, or later without an action of the user: a request that is being sent or delayed,
+    /// or whose account is unknown because the credentials can't be read now. O(number of lanes).
+    /// - Parameters:
+    ///   - ledger: The stored requests.
+    ///   - stops: Gets the name of a lane, and returns whether the lane stops at a dead letter.
+    func hasRequestsToSend(in ledger: Ledger, stops: (String) -> Bool) -> Bool {
+        ledger.lanes.indices.contains { number in
+            if ledger.lanes[number].line.isEmpty { return false }
+            if ledger.lanes[number].buried > 0, stops(ledger.lanes[number].name) { return false }
+            return switch pause(of: ledger.lanes[number].owner, in: ledger) {
+            case nil: true
+            case .signedOut: !identity.isKnown
+            case .otherAccount, .otherServer, .unauthorized: false
+            }
+        }
     }
 
     /// Returns whether this process is sending a request of a lane.
