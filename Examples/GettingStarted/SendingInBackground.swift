@@ -53,7 +53,7 @@
                 }
                 .onChange(of: phase) { _, new in
                     guard new == .background else { return }
-                    if queue.counts.pending > 0 { try? OfflineQueue.scheduleBackgroundTask("com.example.notes.queue") }
+                    if queue.hasRequestsToSend { try? OfflineQueue.scheduleBackgroundTask("com.example.notes.queue") }
                     queue.stop()
                     Task { await queue.resign() }
                 }

@@ -289,6 +289,21 @@ import Testing
         #expect(bench.model.confirmation == question && bench.model.currentAlert == nil)
     }
 
+    @Test("A late dismissal of a question does not remove the same question asked again")
+    func questionNumbers() async throws {
+        let bench = try await ScreenBench([.lost])
+        let id = try await bench.enqueue("first")
+        await bench.drain()
+        await bench.model.perform(.remove, on: id)
+        let (question, number) = (bench.model.confirmation, bench.model.confirmationNumber)
+        bench.model.dismissConfirmation(number)
+        #expect(bench.model.confirmation == nil)
+        await bench.model.perform(.remove, on: id)
+        #expect(bench.model.confirmation == question && bench.model.confirmationNumber != number)
+        bench.model.dismissConfirmation(number)
+        #expect(bench.model.confirmation == question)
+    }
+
     @Test("Announces a request that fails while the screen is visible")
     func announces() async throws {
         let bench = try await ScreenBench([.refusal(.resourceNotFound, status: 404)])

@@ -195,6 +195,20 @@ struct AppFlowTests {
         guard case .signIn = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
     }
 
+    @Test("A sheet that is opened again has another number, although its model is the same")
+    func sheetNumbers() async throws {
+        let app = try await launched([])
+        #expect(app.sheetNumber == nil)
+        app.showForgotPassword()
+        let first = try #require(app.sheetNumber)
+        app.showForgotPassword()
+        #expect(app.sheetNumber == first, "the sheet stayed open")
+        app.sheet = nil
+        #expect(app.sheetNumber == nil)
+        app.showForgotPassword()
+        #expect(try #require(app.sheetNumber) != first)
+    }
+
     @Test("A store that can't be read at the launch does not lead to the sign-in")
     func lockedStore() async throws {
         let server = try #require(URL(string: "https://api.example.com"))

@@ -106,52 +106,44 @@
         }
     }
 
-    /// Presents the alerts of a screen, one after the other.
+    /// Presents the alerts and questions of a screen, one after the other.
     ///
     /// SwiftUI doesn't show an alert that is set while another alert closes. The view is therefore bound to an `AlertQueue` and not to the
-    /// model. The queue presents a new alert only after the view was updated without the earlier alert.
+    /// model. The queue presents a new alert only after the view was updated without the earlier alert. A question is presented from the
+    /// same queue, because an alert can follow a question.
     ///
     /// If the model sets several alerts while an alert is shown, the view shows only the latest of them next. A dismissal contains the id
     /// of its alert, so that a late dismissal doesn't close the next alert.
     struct AlertPresenter: ViewModifier {
         /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?
+        /// The question of the model; `nil` for none. While the model asks a question, ``alert`` is not shown.
+        var question: ScreenQuestion?
         /// The language of the buttons.
         let language: Language
         /// The catalogue with the app's own translations.
         let catalogue: ErrorCatalogue
         /// Removes an alert from the model.
         let dismiss: @MainActor (ScreenAlert.ID) -> Void
-        /// Starts the chosen action.
+        /// Starts the action that the user chose in an alert.
         let choose: @MainActor (ErrorPresentation.Action) -> Void
-        /// Called after an alert was closed, if no other alert follows.
+        /// Called after an alert or a question was closed, if no other one follows.
         let didClose: @MainActor () -> Void
-        /// The alert that is shown, and the one that follows.
+        /// The alert or question that is shown, and the one that follows.
         @State private var queue = AlertQueue()
 
-        /// Adds the alert to the content. The alert has a button for each action of the presentation, and a button that copies the
-        /// reference for support.
+        /// Adds the alert to the content.
         func body(content: Content) -> some View {
             content
-                .alert(Text(queue.content?.presentation.title ?? ""), isPresented: isPresented, presenting: queue.content) {
-                    shown in
-                    Button(shown.presentation.primaryLabel(in: language, catalogue: catalogue)) {
-                        choose(shown.presentation.primary, in: shown)
+                .alert(Text(queue.content?.title ?? ""), isPresented: isPresented, presenting: queue.content) { shown in
+                    switch shown {
+                    case .alert(let alert): buttons(of: alert)
+                    case .question(let question): buttons(of: question)
                     }
-                    if let secondary = shown.presentation.secondary,
-                        let label = shown.presentation.secondaryLabel(in: language, catalogue: catalogue)
-                    {
-                        Button(label, role: secondary == .dismiss ? .cancel : nil) { choose(secondary, in: shown) }
-                    }
-                    #if os(iOS) || os(macOS) || os(visionOS)
-                        if let reference = shown.presentation.supportReference {
-                            Button(catalogue.text(ScreenText.copyReference, in: language)) { copy(reference.description) }
-                        }
-                    #endif
                 } message: { shown in
                     Text(shown.message(in: language, catalogue: catalogue))
                 }
-                .onChange(of: alert, initial: true) { _, alert in queue.follow(alert) }
+                .onChange(of: dialog, initial: true) { _, dialog in queue.follow(dialog) }
                 .onChange(of: queue.isPresented) { _, isPresented in
                     guard !isPresented else { return }
                     queue.didClose()
@@ -159,23 +151,58 @@
                 }
         }
 
-        /// Whether an alert is presented, as a binding. Its setter closes only the alert for which the binding was created, because a
-        /// dismissal can arrive after the next alert was set.
+        /// The question or the alert of the model; `nil` for none.
+        private var dialog: ScreenDialog? {
+            if let question { return .question(question) }
+            return alert.map { .alert($0) }
+        }
+
+        /// Returns a button for each action of the presentation, and a button that copies the reference for support.
+        @ViewBuilder private func buttons(of shown: ScreenAlert) -> some View {
+            Button(shown.presentation.primaryLabel(in: language, catalogue: catalogue)) {
+                choose(shown.presentation.primary, in: shown)
+            }
+            if let secondary = shown.presentation.secondary,
+                let label = shown.presentation.secondaryLabel(in: language, catalogue: catalogue)
+            {
+                Button(label, role: secondary == .dismiss ? .cancel : nil) { choose(secondary, in: shown) }
+            }
+            #if os(iOS) || os(macOS) || os(visionOS)
+                if let reference = shown.presentation.supportReference {
+                    Button(catalogue.text(ScreenText.copyReference, in: language)) { copy(reference.description) }
+                }
+            #endif
+        }
+
+        /// Returns the button that performs the action of a question, and the button that does nothing.
+        @ViewBuilder private func buttons(of shown: ScreenQuestion) -> some View {
+            Button(shown.confirmLabel, role: .destructive) {
+                close(.question(shown))
+                shown.confirm()
+            }
+            Button(shown.cancelLabel, role: .cancel) { close(.question(shown)) }
+        }
+
+        /// Whether an alert or a question is presented, as a binding. Its setter closes only the one for which the binding was created,
+        /// because a dismissal can arrive after the next one was set.
         private var isPresented: Binding<Bool> {
-            let id = queue.content?.id
-            return Binding(get: { queue.isPresented }, set: { if !$0, let id { close(id) } })
+            let shown = queue.content
+            return Binding(get: { queue.isPresented }, set: { if !$0, let shown { close(shown) } })
         }
 
         /// Closes an alert and starts its action.
         private func choose(_ action: ErrorPresentation.Action, in shown: ScreenAlert) {
-            close(shown.id)
+            close(.alert(shown))
             choose(action)
         }
 
-        /// Closes an alert in the queue and in the model.
-        private func close(_ id: ScreenAlert.ID) {
-            queue.dismiss(id)
-            dismiss(id)
+        /// Closes an alert or a question in the queue and in the model.
+        private func close(_ shown: ScreenDialog) {
+            queue.dismiss(shown.id)
+            switch shown {
+            case .alert(let alert): dismiss(alert.id)
+            case .question(let question): question.dismiss()
+            }
         }
     }
 

@@ -32,12 +32,28 @@
             // If the view gets another model, SwiftUI must create a new screen, without the alerts and tasks of the earlier model.
             modifier(Screen(model: model, focus: focus, perform: perform)).id(ObjectIdentifier(model))
         }
+
+        /// Connects the root view of a screen to its model, as `screen(_:focus:perform:)` does, and presents the model's questions. An
+        /// alert that follows a question is presented after the question has closed.
+        /// - Parameters:
+        ///   - model: The model of the screen.
+        ///   - question: The question of the model; `nil` for none.
+        ///   - perform: Performs an action of an alert if the model leaves the action to the app.
+        package func screen(
+            _ model: some ScreenModel,
+            question: ScreenQuestion?,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void
+        ) -> some View {
+            modifier(Screen(model: model, question: question, focus: { _ in }, perform: perform)).id(ObjectIdentifier(model))
+        }
     }
 
     /// The modifier behind `screen(_:focus:perform:)`.
     private struct Screen<Model: ScreenModel>: ViewModifier {
         /// The model of the screen.
         let model: Model
+        /// The question of the model; `nil` for none.
+        var question: ScreenQuestion?
         /// Moves the focus to a field.
         let focus: @MainActor (AccountField) -> Void
         /// Performs an action that the model leaves to the app.
@@ -50,6 +66,7 @@
                 .modifier(
                     AlertPresenter(
                         alert: model.currentAlert,
+                        question: question,
                         language: model.language,
                         catalogue: model.catalogue,
                         dismiss: { model.dismissAlert($0) },

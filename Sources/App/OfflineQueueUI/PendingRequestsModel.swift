@@ -50,6 +50,8 @@ public final class PendingRequestsModel: ScreenModel {
     public private(set) var isLoaded = false
     /// The question before an action; `nil` if there is no question.
     public private(set) var confirmation: PendingConfirmation?
+    /// The number of questions so far, which identifies the latest one. A question that is asked again is equal to the earlier one.
+    package private(set) var confirmationNumber = 0
     /// The alert to show; `nil` if there is no alert. An alert reports an error of the queue, such as an unreadable file. Failures of
     /// requests are shown in their rows instead.
     ///
@@ -191,6 +193,12 @@ public final class PendingRequestsModel: ScreenModel {
 
     /// Removes ``confirmation`` without performing its action.
     public func dismissConfirmation() { confirmation = nil }
+
+    /// Removes ``confirmation`` without performing its action. If the number belongs to an earlier question, the method does nothing.
+    /// - Parameter number: The value of ``confirmationNumber`` when the question was shown.
+    package func dismissConfirmation(_ number: Int) {
+        if number == confirmationNumber { dismissConfirmation() }
+    }
 
     /// Removes an alert after it was closed. If the id belongs to an earlier alert, the method does nothing.
     /// - Parameter id: The id of the alert that was closed, as in ``currentAlert``.
@@ -363,6 +371,7 @@ extension PendingRequestsModel {
     /// user can choose the action again.
     private func ask(_ action: PendingRequest.Action, about id: QueuedRequestID) {
         guard currentAlert == nil else { return }
+        confirmationNumber += 1
         confirmation = PendingConfirmation(
             id: id,
             action: action,

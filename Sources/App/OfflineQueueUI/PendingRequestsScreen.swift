@@ -57,20 +57,22 @@
             }
             .navigationTitle(model.screenTitle)
             .task { await model.run() }
-            .alert(
-                model.screenTitle,
-                isPresented: Binding(get: { model.confirmation != nil }, set: { if !$0 { model.dismissConfirmation() } }),
-                presenting: model.confirmation
-            ) { confirmation in
-                // The alert closes and removes the question before the action runs.
-                Button(confirmation.confirmLabel, role: .destructive) {
-                    model.work.start { await model.confirm(confirmation) }
-                }
-                Button(confirmation.cancelLabel, role: .cancel) { model.dismissConfirmation() }
-            } message: { confirmation in
-                Text(confirmation.message)
-            }
-            .screen(model, perform: perform)
+            .screen(model, question: question, perform: perform)
+        }
+
+        /// The question of the model; `nil` for none. The question closes and is removed from the model before its action runs.
+        private var question: ScreenQuestion? {
+            guard let confirmation = model.confirmation else { return nil }
+            let number = model.confirmationNumber
+            return ScreenQuestion(
+                id: number,
+                title: model.screenTitle,
+                message: confirmation.message,
+                confirmLabel: confirmation.confirmLabel,
+                cancelLabel: confirmation.cancelLabel,
+                confirm: { [model] in model.work.start { await model.confirm(confirmation) } },
+                dismiss: { [model] in model.dismissConfirmation(number) }
+            )
         }
 
         /// Returns the rows of one of the two lists.

@@ -6,8 +6,22 @@ import Testing
 @MainActor
 @Suite("Alerts of a screen")
 struct AlertQueueTests {
-    private func alert(_ id: Int) -> ScreenAlert {
-        ScreenAlert(id: id, presentation: ErrorPresentation(title: "Error", message: "The same text", primary: .retry))
+    private func alert(_ id: Int) -> ScreenDialog {
+        .alert(ScreenAlert(id: id, presentation: ErrorPresentation(title: "Error", message: "The same text", primary: .retry)))
+    }
+
+    private func question(_ id: Int) -> ScreenDialog {
+        .question(
+            ScreenQuestion(
+                id: id,
+                title: "Pending Changes",
+                message: "Remove the change?",
+                confirmLabel: "Remove",
+                cancelLabel: "Cancel",
+                confirm: {},
+                dismiss: {}
+            )
+        )
     }
 
     @Test("A second failure with the same text is a different alert")
@@ -76,7 +90,7 @@ struct AlertQueueTests {
         #expect(!queue.isPresented)
         queue.follow(alert(1))
         #expect(queue.isPresented && queue.content == alert(1))
-        queue.dismiss(1)
+        queue.dismiss(.alert(1))
         queue.follow(nil)
         #expect(!queue.isPresented && queue.content == alert(1))
         queue.didClose()
@@ -87,7 +101,7 @@ struct AlertQueueTests {
     func immediateSecondFailure() {
         var queue = AlertQueue()
         queue.follow(alert(1))
-        queue.dismiss(1)
+        queue.dismiss(.alert(1))
         queue.follow(alert(2))
         #expect(!queue.isPresented, "SwiftUI would lose it now")
         queue.didClose()
@@ -108,12 +122,12 @@ struct AlertQueueTests {
     func lateDismissalInTheView() {
         var queue = AlertQueue()
         queue.follow(alert(1))
-        queue.dismiss(1)
+        queue.dismiss(.alert(1))
         queue.follow(alert(2))
         queue.didClose()
-        queue.dismiss(1)
+        queue.dismiss(.alert(1))
         #expect(queue.isPresented)
-        queue.dismiss(2)
+        queue.dismiss(.alert(2))
         #expect(!queue.isPresented)
     }
 
@@ -121,12 +135,48 @@ struct AlertQueueTests {
     func removed() {
         var queue = AlertQueue()
         queue.follow(alert(1))
-        queue.dismiss(1)
+        queue.dismiss(.alert(1))
         queue.follow(alert(2))
         queue.follow(nil)
         queue.didClose()
         #expect(!queue.isPresented)
         queue.follow(alert(3))
         #expect(queue.isPresented && queue.content == alert(3))
+    }
+
+    @Test("Presents an alert that follows a question only after the question has closed")
+    func alertAfterQuestion() {
+        var queue = AlertQueue()
+        queue.follow(question(1))
+        #expect(queue.isPresented && queue.content == question(1))
+        // The model removes the question, so its alert is set in the same update.
+        queue.follow(alert(1))
+        #expect(!queue.isPresented && queue.content == question(1), "SwiftUI would lose it now")
+        queue.didClose()
+        #expect(queue.isPresented && queue.content == alert(1))
+        queue.dismiss(.question(1))
+        #expect(queue.isPresented, "the dismissal of the question arrives late")
+    }
+
+    @Test("Presents an alert after the user has decided a question")
+    func alertAfterDecision() {
+        var queue = AlertQueue()
+        queue.follow(question(1))
+        queue.dismiss(.question(1))
+        queue.follow(alert(1))
+        #expect(!queue.isPresented)
+        queue.didClose()
+        #expect(queue.isPresented && queue.content == alert(1))
+    }
+
+    @Test("Presents a question again if its number is new")
+    func questionAgain() {
+        var queue = AlertQueue()
+        queue.follow(question(1))
+        queue.dismiss(.question(1))
+        queue.follow(nil)
+        queue.didClose()
+        queue.follow(question(2))
+        #expect(queue.isPresented && queue.content == question(2))
     }
 }

@@ -192,6 +192,55 @@ import Testing
         #expect(bench.queue.counts.pending == 0)
     }
 
+    @Test("Has requests to send unless they wait for a sign-in or belong to another server")
+    func requestsToSendOfAccounts() async throws {
+        let bench = try await QueueBench()
+        #expect(!bench.queue.hasRequestsToSend)
+        bench.network.decide(.neverSent)
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        #expect(bench.queue.hasRequestsToSend, "the lane waits only for the end of its delay")
+        try await bench.signIn(nil)
+        #expect(!bench.queue.hasRequestsToSend)
+        try await bench.signIn("B")
+        #expect(!bench.queue.hasRequestsToSend)
+        try await bench.signIn("A")
+        #expect(bench.queue.hasRequestsToSend)
+        let refusal = MutationServer.error(401, "AUTH_SESSION_REVOKED")
+        bench.network.decide(.response(401, refusal.headers, refusal.body))
+        bench.clocks.advance(by: .seconds(60))
+        for _ in 0..<3 { await bench.pass() }
+        #expect(try await bench.queue.pending().first?.status == .paused(.unauthorized))
+        #expect(!bench.queue.hasRequestsToSend)
+        bench.queue.wake()
+        #expect(bench.queue.hasRequestsToSend)
+        let other = try await QueueBench(sharing: bench, base: "https://other.example.org/v1")
+        #expect(other.queue.counts.pending == 1 && !other.queue.hasRequestsToSend)
+    }
+
+    @Test("Has requests to send if the credentials of their account can't be read now")
+    func requestsToSendOfUnknownAccount() async throws {
+        let bench = try await QueueBench()
+        try await bench.enqueue("1")
+        let locked = try await QueueBench(sharing: bench, store: LockedStore())
+        await locked.queue.drain()
+        #expect(locked.server.requests.isEmpty)
+        #expect(locked.queue.hasRequestsToSend)
+    }
+
+    @Test("Has no requests to send while their lane is stopped at a dead letter")
+    func requestsToSendOfStoppedLane() async throws {
+        let server = MutationServer { _, body in body == "bad" ? 422 : 200 }
+        let bench = try await QueueBench(server: server) { $0.lanePolicies = ["dependent": .stopsOnFailure] }
+        let bad = try await bench.enqueue("bad", lane: "dependent")
+        try await bench.enqueue("next", lane: "dependent")
+        #expect(bench.queue.hasRequestsToSend)
+        await bench.queue.drain()
+        #expect(bench.queue.counts.pending == 1 && !bench.queue.hasRequestsToSend)
+        try await bench.queue.remove(bad)
+        #expect(bench.queue.hasRequestsToSend)
+    }
+
     @Test("Fails at the limit of an account without removing a request")
     func limits() async throws {
         let bench = try await QueueBench { $0.limits.count = 3 }
@@ -214,6 +263,14 @@ import Testing
             if case QueueError.unsuitableBody = $0 { true } else { false }
         }
     }
+}
+
+/// A credential store before the first unlock of the device.
+private struct LockedStore: CredentialStore {
+    struct Failure: Error {}
+
+    func load() async throws -> Credentials? { throw Failure() }
+    func save(_ credentials: Credentials?) async throws { throw Failure() }
 }
 
 /// Stores credentials in memory. While `fails` is set, its writes fail.

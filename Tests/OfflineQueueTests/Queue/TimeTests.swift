@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import PrivateFiles
+import RateLimiting
 import ResilientHTTP
 import Synchronization
 import Testing
@@ -100,6 +101,32 @@ import Testing
         }
         background.cancel()
         await background.value
+        let other = try await QueueBench(sharing: bench)
+        await other.queue.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
+    @Test("A resignation does not rely on a change that was decided before its call")
+    func resignationAfterEarlierChange() async throws {
+        let bench = try await QueueBench()
+        bench.network.decide(.requestLost)
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        // An earlier call whose change was decided before this process took the role again.
+        let isHeld = Mutex(true)
+        defer { isHeld.withLock { $0 = false } }
+        let earlier = Task { [resignation = bench.queue.resignation] in
+            _ = try await resignation.run(unless: { .join }) {
+                while isHeld.withLock(\.self) { await Task.yield() }
+                return 0
+            }
+        }
+        #expect(await becomesTrue { bench.queue.resignation.waiting == 1 })
+        let later = Task { [queue = bench.queue] in await queue.resign() }
+        #expect(await becomesTrue { bench.queue.resignation.waiting == 2 })
+        isHeld.withLock { $0 = false }
+        try await earlier.value
+        await later.value
         let other = try await QueueBench(sharing: bench)
         await other.queue.drain()
         #expect(bench.server.bodies == ["1"])

@@ -47,11 +47,20 @@ final class AppModel {
     private(set) var root = Root.launching
     /// The screen above the root. The user may leave a finished form with its button, or close the sheet.
     var sheet: Sheet? {
-        didSet { if case .form(let model) = oldValue, sheet?.id != oldValue?.id { follow(model) } }
+        didSet {
+            guard sheet?.id != oldValue?.id else { return }
+            sheetCount += 1
+            if case .form(let model) = oldValue { follow(model) }
+        }
     }
+    /// The number of the sheet; `nil` if there is none. A sheet that was closed has another number when it is opened again, although its
+    /// model, such as the one for a forgotten password, can be the same.
+    var sheetNumber: Int? { sheet == nil ? nil : sheetCount }
     let language: Language
     /// The actions that belong to no screen, such as the sign-out. The root view runs them.
     let work = ScreenWork()
+    /// The number of changes of ``sheet``.
+    private var sheetCount = 0
     private let services: AppServices
     /// Stays while its screen is not shown, so that the cooldown between two requests continues.
     private let forgotPassword: ForgotPasswordModel

@@ -12,7 +12,8 @@
         let navigation = UINavigationController(rootViewController: UIViewController(nibName: nil, bundle: nil))
         private let app: AppModel
         private var root: ObjectIdentifier?
-        private var sheet: ObjectIdentifier?
+        /// The sheet that is on the screen, until it has disappeared.
+        private var presented: SheetController?
 
         init(app: AppModel) { self.app = app }
 
@@ -25,7 +26,7 @@
         /// Shows the state of the model now and after each change.
         private func follow() {
             withObservationTracking {
-                _ = app.sheet?.id
+                _ = app.sheetNumber
                 if case .signIn(let model) = app.root { _ = model.state }
             } onChange: { [weak self] in
                 // The value changes after this call.
@@ -69,28 +70,34 @@
             }
         }
 
+        /// Presents the sheet of the model, or first dismisses another sheet. UIKit presents no sheet while another one is being dismissed,
+        /// so ``sheetDisappeared(_:)`` calls this method again.
         private func showSheet() {
-            guard app.sheet?.id != sheet else { return }
-            let isPresenting = sheet != nil
-            sheet = app.sheet?.id
-            let next = app.sheet.map { makeSheet($0) }
-            // A controller can be presented after the earlier one is dismissed.
-            let present = { [navigation] in if let next { navigation.present(next, animated: true) } }
-            if isPresenting { navigation.dismiss(animated: true, completion: present) } else { present() }
+            if let presented {
+                guard app.sheetNumber != presented.number, !presented.isClosing else { return }
+                presented.isClosing = true
+                navigation.dismiss(animated: true) { [weak self] in
+                    // If an alert covered the sheet, only this closure reports the end.
+                    guard let self, navigation.presentedViewController !== presented else { return }
+                    sheetDisappeared(presented)
+                }
+            } else if let sheet = app.sheet, let number = app.sheetNumber {
+                let controller = SheetController(rootViewController: self.controller(for: sheet))
+                controller.number = number
+                controller.didDisappear = { [weak self] in self?.sheetDisappeared($0) }
+                presented = controller
+                navigation.present(controller, animated: true)
+            }
         }
 
-        private func makeSheet(_ sheet: AppModel.Sheet) -> UIViewController {
-            let id = sheet.id
-            let controller = SheetController(rootViewController: self.controller(for: sheet))
-            controller.didDisappear = { [weak self] in self?.sheetDisappeared(id) }
-            return controller
-        }
-
-        /// Removes a sheet from the model if the user has swiped it away. Does nothing if the model has removed or replaced the sheet.
-        private func sheetDisappeared(_ id: ObjectIdentifier) {
-            guard app.sheet?.id == id else { return }
-            sheet = nil
-            app.sheet = nil
+        /// Removes a sheet from the model if the user has swiped it away. Presents the next sheet, if the model has opened another one or
+        /// has closed this one and opened it again.
+        private func sheetDisappeared(_ controller: SheetController) {
+            guard presented === controller else { return }
+            presented = nil
+            if app.sheetNumber == controller.number { app.sheet = nil }
+            // UIKit ends the dismissal after this call.
+            Task { showSheet() }
         }
 
         private func controller(for sheet: AppModel.Sheet) -> UIViewController {
@@ -118,11 +125,15 @@
 
     /// A sheet that reports when it has disappeared, also if the user has swiped it away.
     private final class SheetController: UINavigationController {
-        var didDisappear: @MainActor () -> Void = {}
+        /// The number of the sheet in the model.
+        var number = 0
+        /// Whether the coordinator has dismissed the sheet.
+        var isClosing = false
+        var didDisappear: @MainActor (SheetController) -> Void = { _ in }
 
         override func viewDidDisappear(_ animated: Bool) {
             super.viewDidDisappear(animated)
-            if isBeingDismissed { didDisappear() }
+            if isBeingDismissed { didDisappear(self) }
         }
     }
 #endif

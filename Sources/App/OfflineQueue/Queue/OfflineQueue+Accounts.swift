@@ -7,8 +7,9 @@ extension OfflineQueue {
     /// - Parameter isNewSession: Whether the session has changed, usually by a sign-in. A change ends the pause of accounts whose
     ///   credentials were refused.
     func identify(isNewSession: Bool = false) async {
-        let account = try? await client.session?.identity
-        dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }
+        var identity = Dispatcher.Identity(server: server, account: nil)
+        do { identity.account = try await client.session?.identity } catch { identity.isKnown = false }
+        dispatcher.withLock { $0.identify(identity, isNewSession: isNewSession) }
         announcePauses()
     }
 

@@ -7,9 +7,12 @@
         /// Registers a background task that sends the requests of a queue. Call this method before the app has finished launching.
         ///
         /// The task opens the queue and sends its requests once. The task then gives up the role of the sender, so that another process can
-        /// send. If the system ends the task early, the queue begins no further calls, but it doesn't cancel the calls in flight. The task
-        /// succeeds if no request is pending. Otherwise, it asks the system to run it again after 15 minutes at the earliest, because the
-        /// app may not be opened before the server is available.
+        /// send. If the system ends the task early, the queue begins no further calls, but it doesn't cancel the calls in flight.
+        ///
+        /// The task succeeds if there is no request left that a further run could send (``hasRequestsToSend``). Otherwise, it asks the
+        /// system to run it again after 15 minutes at the earliest, because the app may not be opened before the server is available.
+        /// Requests that wait for the app or the user cause no further run. For example, they belong to an account that is signed out or
+        /// whose credentials the server refused. Such requests are sent when the user has opened the app and signed in.
         ///
         /// List the identifier in `BGTaskSchedulerPermittedIdentifiers` of `Info.plist`, and enable the background mode `processing`.
         /// - Parameters:
@@ -32,8 +35,9 @@
                     } onCancel: {
                         queue?.stop()
                     }
-                    let isDone = queue?.counts.pending == 0
-                    if !isDone, queue?.isRestored != true {
+                    // A queue that can't be opened may contain requests.
+                    let isDone = queue.map { !$0.hasRequestsToSend } ?? false
+                    if !isDone {
                         try? OfflineQueue.scheduleBackgroundTask(identifier, earliest: Date(timeIntervalSinceNow: 900))
                     }
                     // The last step, because it can wait for another process, and the system may not wait that long.
@@ -44,8 +48,8 @@
             }
         }
 
-        /// Asks the system to run the task when the device has a network. Call this method if requests are pending when the app enters the
-        /// background.
+        /// Asks the system to run the task when the device has a network. Call this method if the queue ``hasRequestsToSend`` when the app
+        /// enters the background.
         ///
         /// The system decides when the task runs. A later call with the same identifier replaces the earlier call.
         /// - Parameters:

@@ -26,9 +26,12 @@ extension OfflineQueue {
             // so that an event during the drain is not lost.
             await hub.withWakeups { wakeups in
                 let clock = client.environment.clock
+                let stops = dispatcher.withLock(\.stopCount)
                 var begin: Duration
                 // A drain that is about to end, and that another caller began, might not send what can be sent since then.
-                repeat { begin = clock.now } while await !beginDrain() && !Task.isCancelled && !dispatcher.withLock(\.isStopped)
+                repeat {
+                    begin = clock.now
+                } while await !beginDrain(after: stops) && !Task.isCancelled && dispatcher.withLock(\.stopCount) == stops
                 let instant = min(clock.now + options.watchdog, await resumption(after: begin) ?? .seconds(Int64.max / 2))
                 await withTaskGroup { group in
                     group.addTask { for await _ in wakeups { return } }
@@ -46,24 +49,37 @@ extension OfflineQueue {
     /// method returns at once if another process is the sender, or if the queue ``isRestored``. The method throws no errors; ``events``
     /// reports the failures.
     ///
-    /// Only one drain runs at a time. Further callers wait for the running drain. If a caller is canceled, the caller returns at once, and
-    /// the drain continues. To end the drain, use ``stop()``.
-    public func drain() async { _ = await beginDrain() }
-
-    /// Waits for the running drain, or runs a drain.
-    /// - Returns: `false` if another caller began the drain, or if the task is canceled.
-    private func beginDrain() async -> Bool {
-        let result = try? await flight.run(unless: { .join }) { [self] in await drainOnce() }
-        return result.map { !$0.isShared } ?? false
+    /// Only one drain runs at a time. Further callers wait for the running drain. If this drain was stopped before the call, the method
+    /// waits for its end, and then runs another drain. If a caller is canceled, the caller returns at once, and the drain continues. To end
+    /// the drain, use ``stop()``.
+    public nonisolated(nonsending) func drain() async {
+        // This step runs on the executor of the caller. The number therefore contains no stop that the same actor makes after the call.
+        let stops = dispatcher.withLock(\.stopCount)
+        _ = await beginDrain(after: stops)
     }
 
-    /// Ends the running drain. No further call begins, and the drain returns after its calls in flight have ended. The next ``drain()``
-    /// sends requests again.
+    /// Waits for the running drain, or runs a drain. If the running drain was stopped before the call, the method waits for its end, and
+    /// then runs another drain.
+    /// - Parameter stops: The number of stops that precede the call. A later stop ends the drain, even if it has not begun.
+    /// - Returns: `false` if another caller began the drain, or if the task is canceled.
+    private func beginDrain(after stops: UInt64) async -> Bool {
+        while true {
+            let result = try? await flight.run(unless: { .join }) { [self] in
+                await drainOnce(after: stops)
+                return stops
+            }
+            guard let result else { return false }
+            if result.value >= stops { return !result.isShared }
+        }
+    }
+
+    /// Ends each drain that was called before, even if it has not begun to send. No further call begins, and the drains return after the
+    /// calls in flight have ended. The next ``drain()`` sends requests again, even if the stopped drain has not ended when it is called.
     ///
     /// ``run()`` starts further drains. To prevent them, also cancel the task of ``run()``. Calls of
-    /// `send(_:_:_:query:options:context:)` that wait for the drain start no further drain. If its request was not sent,
-    /// such a call returns ``QueueResult/queued(_:)``.
-    public func stop() { dispatcher.withLock { $0.isStopped = true } }
+    /// `send(_:_:_:query:options:context:)` that have begun start no further drain. If its request was not sent, such a call returns
+    /// ``QueueResult/queued(_:)``.
+    public func stop() { dispatcher.withLock { $0.stop() } }
 
     /// Ends the delays of all lanes, and the pauses of accounts whose credentials were refused. ``run()`` then sends their requests at
     /// once. Call this method when the app becomes active. The queue itself calls it when the network returns.
@@ -76,27 +92,44 @@ extension OfflineQueue {
     /// app is suspended, after ``run()`` and ``drain()`` have ended. In a process that is not the sender, the method does nothing. If the
     /// change can't be written, the role ends with its lease. If the task is canceled, the method still writes the change.
     public func resign() async {
+        let number = resignCount.add(1, ordering: .acquiringAndReleasing).newValue
+        var covered: UInt64?
+        // A change that began before this call may have been decided before this process took the role again.
+        repeat {
+            // A canceled task writes nothing to the journal, and the system cancels a background task before it suspends the app.
+            covered = try? await resignation.run(isCancellable: false, unless: { .join }) { [self] in
+                let count = resignCount.load(ordering: .acquiring)
+                await giveUpRole()
+                return count
+            }.value
+        } while covered.map { $0 < number } ?? false
+    }
+
+    /// Gives up the role of the sender, if this process has it. If the change can't be written, the role ends with its lease.
+    private func giveUpRole() async {
         let now = now
-        // A canceled task writes nothing to the journal, and the system cancels a background task before it suspends the app.
-        _ = try? await resignation.run(isCancellable: false, unless: { .join }) { [self] in
-            try await change { ledger, transaction throws(QueueError) in
-                guard ledger.isSender(holder, at: now) else { return }
-                transaction.usesReserve = true
-                transaction.append(.leased(holder: holder, now, milliseconds: 0))
-            }
+        _ = try? await change { ledger, transaction throws(QueueError) in
+            guard ledger.isSender(holder, at: now) else { return }
+            transaction.usesReserve = true
+            transaction.append(.leased(holder: holder, now, milliseconds: 0))
         }
     }
 
     /// An event that a running drain waits for.
     private enum Occasion { case ended, woken, renewal }
 
-    /// Runs one drain.
+    /// Runs one drain. If the drain was stopped before it begins, the method does nothing.
     ///
     /// The task group has one child task for each call. While calls are in flight, it also has two other child tasks: one ends when there
     /// may be a request to send, and one ends when the lease must be renewed. The loop ends when no call is in flight and ``step()``
     /// returns no request.
-    private func drainOnce() async {
-        dispatcher.withLock { $0.isStopped = false }
+    /// - Parameter stops: The number of stops that precede the call of the drain.
+    private func drainOnce(after stops: UInt64) async {
+        let isStopped = dispatcher.withLock { dispatcher in
+            dispatcher.beginDrain(after: stops)
+            return dispatcher.isStopped
+        }
+        guard !isStopped else { return }
         dropUnwritten()
         await identify()
         await discardSignedOut()
@@ -170,8 +203,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Takes or renews the role of the sender, if there is a request to send. After ``stop()``, the method only renews the role, because
-    /// this process may have given up the role with ``resign()``.
+    /// Takes or renews the role of the sender, if there is a request to send. If the drain is stopped, the method only renews the role,
+    /// because this process may have given up the role with ``resign()``.
     /// - Returns: Whether this process is the sender. The result is `false` if no request is pending, or if the file can't be written.
     private func takeRole() async -> Bool {
         let now = now
@@ -467,6 +500,8 @@ extension OfflineQueue {
             )
             return .response((response, bytes))
         }
+        // Read before the request is stored, because the app can stop the queue meanwhile.
+        let stops = dispatcher.withLock(\.stopCount)
         let waiter = ChangeHub.Waiter()
         let id: QueuedRequestID
         do {
@@ -481,7 +516,7 @@ extension OfflineQueue {
         let outcome = await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 // A drain that is about to end might not send the new request. In this case, drain again.
-                repeat { await drain() } while canBeSent(id) && !Task.isCancelled
+                repeat { _ = await beginDrain(after: stops) } while canBeSent(id, after: stops) && !Task.isCancelled
                 if status(of: id) != .sending { waiter.settle(.later) }
             }
             group.addTask {
@@ -500,14 +535,15 @@ extension OfflineQueue {
         }
     }
 
-    /// Returns whether a drain would send a request now. The result is `false` after ``stop()``, until the next drain begins.
-    private func canBeSent(_ id: QueuedRequestID) -> Bool {
+    /// Returns whether a drain would send a request now.
+    /// - Parameter stops: The number of stops that precede the call that waits for the request. After a later stop, the result is `false`.
+    private func canBeSent(_ id: QueuedRequestID, after stops: UInt64) -> Bool {
         let (clock, now) = (client.environment.clock.now, now)
         return journal.withState { ledger in
             guard let record = ledger.records[id], !record.isBuried, ledger.isSender(holder, at: now) else { return false }
             let lane = Int(record.lane)
             return dispatcher.withLock { dispatcher in
-                !dispatcher.isStopped && !dispatcher.isBusy(lane)
+                dispatcher.stopCount == stops && !dispatcher.isBusy(lane)
                     && dispatcher.pause(of: ledger.lanes[lane].owner, in: ledger) == nil
                     && dispatcher.resumption(of: lane, at: clock) == nil
                     && !(ledger.lanes[lane].buried > 0 && options.lanePolicies[ledger.lanes[lane].name] == .stopsOnFailure)

@@ -126,10 +126,13 @@ public final class OfflineQueue: Sendable {
     let holder: UInt64
     /// The base URL of the client. Requests to other servers are paused.
     let server: String
-    /// The running drain, shared by its callers.
-    let flight = SingleFlight<Void>()
-    /// The running change that gives up the role of the sender, shared by its callers.
-    let resignation = SingleFlight<Void>()
+    /// The running drain, shared by its callers. The result is the number of stops that precede the call of the drain.
+    let flight = SingleFlight<UInt64>()
+    /// The running change that gives up the role of the sender, shared by its callers. The result is the value of ``resignCount`` when the
+    /// change began.
+    let resignation = SingleFlight<UInt64>()
+    /// The number of calls of ``resign()``.
+    let resignCount = Atomic<UInt64>(0)
     /// The number of changes of the session. When the server refuses a call as unauthorized, the queue compares this number with the number
     /// at the beginning of the call. If the session has changed since, usually by a sign-in, the queue doesn't pause the account.
     let sessionChanges = Atomic<UInt64>(0)
@@ -237,6 +240,21 @@ public final class OfflineQueue: Sendable {
                 bytes: ledger.owners.reduce(0) { $0 + $1.bytes },
                 delivered: ledger.delivered
             )
+        }
+    }
+
+    /// Whether a drain could send a pending request, now or after the delay of its lane, without an action of the user.
+    ///
+    /// The value is `false` if each pending request waits for the app or the user: its account is paused (``QueuePause``), its lane stopped
+    /// at a dead letter, or the queue ``isRestored``. While the credentials of the user can't be read, for example because the device is
+    /// locked, a paused account counts as one that may be signed in.
+    ///
+    /// When the app enters the background, use the property to decide whether to schedule a background task. Like ``counts``, the property
+    /// reads only memory. O(number of lanes).
+    public var hasRequestsToSend: Bool {
+        guard !isRestored else { return false }
+        return journal.withState { ledger in
+            dispatcher.withLock { $0.hasRequestsToSend(in: ledger) { options.lanePolicies[$0] == .stopsOnFailure } }
         }
     }
 }

@@ -9,8 +9,10 @@ struct Dispatcher: Sendable {
     /// The account whose requests this process can send.
     struct Identity: Hashable, Sendable {
         var server: String
-        /// The account; `nil` if no user is signed in.
+        /// The account; `nil` if no user is signed in, or if the credentials can't be read now.
         var account: String?
+        /// Whether the credentials could be read. If `false`, a user may be signed in.
+        var isKnown = true
     }
 
     /// The next step of a drain.
@@ -51,8 +53,10 @@ struct Dispatcher: Sendable {
     private var refused: Set<Int> = []
     /// The lane at which the next search begins.
     private var cursor = 0
-    /// Whether the dispatcher returns no further requests, for example because the app is about to be suspended.
-    var isStopped = false
+    /// The number of calls of ``stop()``.
+    private(set) var stopCount: UInt64 = 0
+    /// The number of stops that precede the call of the latest drain. These stops don't end this drain.
+    private var earlierStops: UInt64 = 0
     /// The number of requests in flight.
     private(set) var busy = 0
 
@@ -64,6 +68,16 @@ struct Dispatcher: Sendable {
     init(width: Int, backoff: Backoff, identity: Identity) {
         (self.width, self.backoff, self.identity) = (width, backoff, identity)
     }
+
+    /// Whether the latest drain gets no further requests, for example because the app is about to be suspended.
+    var isStopped: Bool { stopCount > earlierStops }
+
+    /// Ends all drains that were called before.
+    mutating func stop() { stopCount += 1 }
+
+    /// Begins a drain. If ``stop()`` was called since the drain was called, ``isStopped`` is `true` from the beginning.
+    /// - Parameter stops: The value of ``stopCount`` when the drain was called.
+    mutating func beginDrain(after stops: UInt64) { earlierStops = stops }
 
     /// Returns the reason why the requests of an owner are not sent; `nil` if they are sent.
     func pause(of owner: Int, in ledger: Ledger) -> QueuePause? {
@@ -124,6 +138,23 @@ struct Dispatcher: Sendable {
         case .pause: refused.insert(ledger.lanes[lane].owner)
         }
         states[lane] = state.failures == 0 && state.notBefore == nil ? nil : state
+    }
+
+    /// Returns whether a pending request can be sent now, or later without an action of the user: a request that is being sent or delayed,
+    /// or whose account is unknown because the credentials can't be read now. O(number of lanes).
+    /// - Parameters:
+    ///   - ledger: The stored requests.
+    ///   - stops: Gets the name of a lane, and returns whether the lane stops at a dead letter.
+    func hasRequestsToSend(in ledger: Ledger, stops: (String) -> Bool) -> Bool {
+        ledger.lanes.indices.contains { number in
+            if ledger.lanes[number].line.isEmpty { return false }
+            if ledger.lanes[number].buried > 0, stops(ledger.lanes[number].name) { return false }
+            return switch pause(of: ledger.lanes[number].owner, in: ledger) {
+            case nil: true
+            case .signedOut: !identity.isKnown
+            case .otherAccount, .otherServer, .unauthorized: false
+            }
+        }
     }
 
     /// Returns whether this process is sending a request of a lane.
