@@ -10,6 +10,8 @@ import Synchronization
 /// Each decision locks the same row, so the servers decide one after the other. Therefore, all servers together never exceed the bounds. A
 /// server makes one decision per email. The rows contain the ids of the email and the account, and no address.
 ///
+/// ``PostgresMailIntentQueue`` also stores the ids of sent emails to new addresses of accounts in the same table. No bound counts them.
+///
 /// ``PostgresAccountStores`` creates this store together with the other stores of a server. Create this store separately only in a tool
 /// that needs no other store.
 public struct PostgresSentResetStore: SentResetStore {
