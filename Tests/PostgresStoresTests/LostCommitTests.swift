@@ -160,6 +160,35 @@ import Testing
         }
     }
 
+    @Test("Reserves an email as new after a reservation with an unknown outcome", arguments: [false, true])
+    func unknownReservation(wasReserved: Bool) async throws {
+        try await withDatabase { temporary in
+            let email = UUID()
+            let bounds = ResetMailBounds()
+            if wasReserved {
+                let decision = try await temporary.stores.sentResets.reserve(email, for: nil, within: bounds, at: .after(0))
+                #expect(decision == .reserved)
+            }
+            try await withCutCommit(temporary, reachesServer: true) { database, proxy in
+                let store = PostgresSentResetStore(database)
+                // Opens the connection. No other connection opens until the call has failed.
+                try await database.execute("SELECT 1")
+                proxy.refuse(true)
+                let first = Task { try await store.reserve(email, for: nil, within: bounds, at: .after(1)) }
+                try await waitUntil("the commit is lost") { proxy.open == 0 }
+                first.cancel()
+                let outcome = await first.result
+                #expect(outcome.isUnknown)
+                proxy.refuse(false)
+                // The next reservation removes the one with the unknown outcome, whatever its email is.
+                let next = try await store.reserve(UUID(), for: nil, within: bounds, at: .after(2))
+                #expect(next == .reserved)
+                let again = try await store.reserve(email, for: nil, within: bounds, at: .after(3))
+                #expect(again == (wasReserved ? .reservedAgain : .reserved))
+            }
+        }
+    }
+
     @Test("Reports an unknown outcome if another change follows the lost commit")
     func overtakenChange() async throws {
         try await withDatabase { temporary in
