@@ -1,3 +1,4 @@
+import AccountContract
 import AccountCore
 import AccountStoreTesting
 import DataServerTesting
@@ -78,12 +79,14 @@ import Testing
         }
     }
 
-    @Test("Adds no email again if another server sends it before the repetition")
-    func sentEmail() async throws {
+    @Test("Adds no email again if another server sends it before the repetition", arguments: [false, true])
+    func sentEmail(isEmailChange: Bool) async throws {
         try await withDatabase { temporary in
             let stores = temporary.stores
             let account = try await stores.addAccount()
-            let intent = MailIntent(subject: .passwordReset(account.email), language: .english, createdAt: .after(0))
+            let new = try EmailAddress("new@example.com")
+            let subject: MailIntent.Subject = isEmailChange ? .emailChange(account.id, to: new) : .passwordReset(account.email)
+            let intent = MailIntent(subject: subject, language: .english, createdAt: .after(0))
             let claim = try IdempotencyClaim.sample()
             let keys = PostgresIdempotencyStore(temporary.database)
             #expect(try await keys.claim(claim, lease: .seconds(60), at: .after(0)) == .claimed)
@@ -102,15 +105,39 @@ import Testing
                 try await waitUntil("the email is in the queue") { try await stores.intents.count() == 1 }
                 let claimed = try await stores.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(60))
                 #expect(claimed.map(\.id) == [intent.id])
-                let bounds = ResetMailBounds()
-                let decision = try await stores.sentResets.reserve(intent.id, for: account.id, within: bounds, at: .after(1))
-                #expect(decision == .reserved)
+                if !isEmailChange {
+                    let bounds = ResetMailBounds()
+                    let decision = try await stores.sentResets.reserve(intent.id, for: account.id, within: bounds, at: .after(1))
+                    #expect(decision == .reserved)
+                }
                 try await stores.intents.settle(intent)
                 proxy.refuse(false)
                 try await adding.value
                 #expect(request.isFinished)
             }
             #expect(try await stores.intents.count() == 0)
+        }
+    }
+
+    @Test("The id of a sent email to a new address counts for no limit, and expires")
+    func sentEmailChange() async throws {
+        try await withDatabase { temporary in
+            let stores = temporary.stores
+            let account = try await stores.addAccount()
+            let subject = MailIntent.Subject.emailChange(account.id, to: try EmailAddress("new@example.com"))
+            let intent = MailIntent(subject: subject, language: .english, createdAt: .after(0))
+            for _ in 0..<2 { try await stores.intents.settle(intent) }
+            let ids = try await temporary.database.execute("SELECT intent_id FROM sent_reset").rows
+            #expect(try ids.map { try $0.value(0) as UUID } == [intent.id])
+            let counted = try await temporary.database.execute(
+                "SELECT 1 FROM sent_reset WHERE sent_at > $1 OR account_id IS NOT NULL",
+                [.time(.after(-30 * 86_400))]
+            )
+            #expect(counted.rows.isEmpty)
+            try await stores.sentResets.sweep(at: .after(3_599))
+            #expect(try await temporary.database.execute("SELECT 1 FROM sent_reset").rows.count == 1)
+            try await stores.sentResets.sweep(at: .after(3_600))
+            #expect(try await temporary.database.execute("SELECT 1 FROM sent_reset").rows.isEmpty)
         }
     }
 
@@ -130,6 +157,35 @@ import Testing
                 at: .after(2)
             )
             #expect(again == .reservedAgain)
+        }
+    }
+
+    @Test("Reserves an email as new after a reservation with an unknown outcome", arguments: [false, true])
+    func unknownReservation(wasReserved: Bool) async throws {
+        try await withDatabase { temporary in
+            let email = UUID()
+            let bounds = ResetMailBounds()
+            if wasReserved {
+                let decision = try await temporary.stores.sentResets.reserve(email, for: nil, within: bounds, at: .after(0))
+                #expect(decision == .reserved)
+            }
+            try await withCutCommit(temporary, reachesServer: true) { database, proxy in
+                let store = PostgresSentResetStore(database)
+                // Opens the connection. No other connection opens until the call has failed.
+                try await database.execute("SELECT 1")
+                proxy.refuse(true)
+                let first = Task { try await store.reserve(email, for: nil, within: bounds, at: .after(1)) }
+                try await waitUntil("the commit is lost") { proxy.open == 0 }
+                first.cancel()
+                let outcome = await first.result
+                #expect(outcome.isUnknown)
+                proxy.refuse(false)
+                // The next reservation removes the one with the unknown outcome, whatever its email is.
+                let next = try await store.reserve(UUID(), for: nil, within: bounds, at: .after(2))
+                #expect(next == .reserved)
+                let again = try await store.reserve(email, for: nil, within: bounds, at: .after(3))
+                #expect(again == (wasReserved ? .reservedAgain : .reserved))
+            }
         }
     }
 

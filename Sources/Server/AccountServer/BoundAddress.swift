@@ -90,9 +90,11 @@ extension URL {
         return "\(scheme)://" + (port == (scheme == "https" ? 443 : 80) ? host : addingPort(to: host))
     }
 
-    /// The host, with an IPv6 address in brackets. `host(percentEncoded:)` removes these brackets.
+    /// The host as clients send it: an IPv6 address is in brackets, and a name with other letters than ASCII is in Punycode. Unlike
+    /// `encodedHost`, `host(percentEncoded:)` removes the brackets and encodes such letters in percent.
     private var bracketedHost: String? {
-        host(percentEncoded: true).map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 }
+        guard let host = URLComponents(url: self, resolvingAgainstBaseURL: true)?.encodedHost, !host.isEmpty else { return nil }
+        return host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }
 
     /// Returns a host with the port of the address, if the address contains a port.

@@ -46,9 +46,6 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///
     /// After the method has returned, the email survives a crash of the server. If the response of the database is lost, a repeated call
     /// with the same id adds nothing, even if another server has sent the email in the meantime.
-    ///
-    /// There is one exception: the database records the id of a sent email only if clients can request the email without signing in; see
-    /// ``PostgresSentResetStore``. So an email to a new address of an account can be sent twice.
     /// - Parameter intent: The email, with an id that the caller created.
     /// - Throws: `StoreFailure`; `LostIdempotencyKey` if the key belongs to another request. If the method throws this error, nothing is
     ///   stored.
@@ -301,11 +298,27 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
 
     /// Removes a sent email. The method does not check the lease, because a sent email must not be sent again, even if another server has
     /// claimed it meanwhile.
+    ///
+    /// Before the method removes an email to a new address of an account, it stores the id of this email for an hour. Otherwise, a repeated
+    /// call of ``enqueue(_:)`` could add the email again. ``PostgresSentResetStore`` stores the ids of the emails that clients can request
+    /// without signing in. All other emails are added together with a change of the account, which is not repeated.
     /// - Parameter intent: The email.
     /// - Throws: `StoreFailure`. In this case, a server may send the email again after the end of the lease.
     public func settle(_ intent: MailIntent) async throws {
+        if case .emailChange = intent.subject {
+            try await database.execute(
+                Self.sentMark,
+                [.uuid(intent.id), .double(0), .time(intent.createdAt.addingTimeInterval(3_600))]
+            )
+        }
         try await database.execute("DELETE FROM mail_intent WHERE id = $1", [.uuid(intent.id)])
     }
+
+    /// Stores the id of a sent email to a new address. No limit counts the row, because its time is in 1970 and it has no account.
+    private static let sentMark: PostgresStatement = """
+        INSERT INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES ($1, NULL, $2, $3)
+        ON CONFLICT (intent_id) DO NOTHING
+        """
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
     ///

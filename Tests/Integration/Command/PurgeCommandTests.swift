@@ -61,6 +61,10 @@ import Testing
                 in: folder
             )
             #expect(remote.status == 0 && remote.output.isEmpty, "\(remote.errors)")
+            // The folder of an app with an `AccountServer` on PostgreSQL, which writes no id.
+            _ = try DataFolderLock(DataFolder(folder.appending(path: "app")))
+            let app = try await Binary.run(["purge", "--list", "--data", "app"], in: folder)
+            #expect(app.status == 0 && app.output.isEmpty, "\(app.errors)")
             // The folder of a server with DATABASE_URL.
             try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
             try Data("name\n".utf8).write(to: data.appending(path: "installation-id"))

@@ -226,6 +226,19 @@ import Testing
         }
     }
 
+    @Test("A folder with the id of an installation keeps it, and gets no new database")
+    func missingDatabaseWithID() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "installation-id")
+            try Data("name\n".utf8).write(to: file)
+            let error = try #require(throws: MissingDatabase.self) {
+                try DataFolder.requireDatabase(in: folder, mayCreate: true)
+            }
+            #expect(error.isKnown && error.description.contains("DATABASE_URL"))
+            #expect(try Data(contentsOf: file) == Data("name\n".utf8))
+        }
+    }
+
     @Test("Refuses a database of another installation")
     func otherInstallation() async throws {
         try await withFolder { folder in

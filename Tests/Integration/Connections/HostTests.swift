@@ -19,12 +19,13 @@ import Testing
     ]
 
     @Test(
-        "The origin and the authority of an IPv6 address keep its brackets",
+        "Returns the origin and the authority of an address as browsers send them",
         arguments: [
             ("http://[::1]:8080/app", "[::1]:8080", "http://[::1]:8080"),
             ("https://[2001:DB8::1]:443/", "[2001:DB8::1]:443", "https://[2001:db8::1]"),
             ("HTTPS://Example.com", "Example.com", "https://example.com"),
             ("http://127.0.0.1:443", "127.0.0.1:443", "http://127.0.0.1:443"),
+            ("https://Bücher.example/app", "xn--bcher-kva.example", "https://xn--bcher-kva.example"),
         ]
     )
     func addresses(text: String, authority: String, origin: String) throws {

@@ -110,6 +110,21 @@ import Testing
         }
     }
 
+    @Test(
+        "Advises to set DATABASE_URL in the folder of a server on PostgreSQL",
+        arguments: [("serve.lock", "advice"), ("installation-id", "wrong"), ("limits.sqlite3", "wrong")]
+    )
+    func folderOfPostgres(file: String, verdict: String) async throws {
+        try await withFolder { folder in
+            let data = folder.appending(path: "data")
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            try Data("x\n".utf8).write(to: data.appending(path: file))
+            let report = try await doctor(in: folder)
+            #expect(report.verdicts["database"] == verdict && report.text.contains("DATABASE_URL"), "\(report.text)")
+            #expect(report.text.contains("restore it") == (file == "installation-id"), "\(report.text)")
+        }
+    }
+
     @Test("Reports a secret that others can read, with the command to fix it")
     func permissions() async throws {
         try await withFolder { folder in

@@ -148,6 +148,29 @@ import Timekeeping
         #expect(transport.sent.count == 2)
     }
 
+    @Test("Counts a call that got a 401 before the server refused its repetition")
+    func refusedAfterRefresh() async throws {
+        let one: HTTPFields = try [
+            #require(.init("RateLimit")): #""a";r=1;t=60"#, #require(.init("RateLimit-Policy")): #""a";q=2;w=60"#,
+        ]
+        let transport = ScriptedTransport([
+            Self.ok(one), .response(status: 401, headers: [.errorCode: ErrorCode.authTokenExpired.rawValue]),
+            .response(status: 429, headers: [.retryAfter: "1"]), Self.ok(),
+        ])
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            session: Session(store: MemoryCredentialStore(.number(1)), refresh: { _ in .number(2) }),
+            middleware: [ThrottleMiddleware(throttler())]
+        )
+        let _: Int = try await client.get("/a")
+        #expect(await failure { let _: Int = try await client.get("/a") }?.status == 429)
+        clock.advance(by: .seconds(1))
+        let held = await failure { let _: Int = try await client.get("/a") }
+        #expect(held?.kind == .throttled && held?.retryAfter == .seconds(59))
+        #expect(transport.sent.count == 3)
+    }
+
     @Test("A limit of the refresh endpoint does not delay the call's endpoint")
     func refusedRefresh() async throws {
         let expired = ScriptedTransport.Step.response(

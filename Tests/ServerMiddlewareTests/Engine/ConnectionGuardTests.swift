@@ -368,6 +368,51 @@ import Testing
         #expect(try output(of: first).hasPrefix("HTTP/1.1 200 OK\r\n"))
     }
 
+    @Test("A connection is idle as soon as its last response is read, and not earlier", arguments: [false, true])
+    func idleAfterReading(isLong: Bool) throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 100, perClient: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        let socket = FlushGate()
+        try first.pipeline.syncOperations.addHandler(socket, position: .first)
+        try receive(Self.request, on: first)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        first.write(HTTPServerResponsePart.head(head), promise: nil)
+        if isLong {
+            first.isWritable = false
+            first.pipeline.fireChannelWritabilityChanged()
+            first.isWritable = true
+            first.pipeline.fireChannelWritabilityChanged()
+        }
+        first.write(HTTPServerResponsePart.end(nil), promise: nil)
+        #expect(try !connect(within: connections).isActive)
+        first.flush()
+        #expect(try !connect(within: connections).isActive)
+        socket.open()
+        let second = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive && second.isActive)
+        #expect(try output(of: first).hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test("The idle time begins when the last response is read")
+    func idleTimeAfterReading() throws {
+        let channel = try connect()
+        let socket = FlushGate()
+        try channel.pipeline.syncOperations.addHandler(socket, position: .first)
+        try receive(Self.request, on: channel)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        channel.write(HTTPServerResponsePart.end(nil), promise: nil)
+        channel.flush()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(7))
+        socket.open()
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(59_999))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!channel.isActive)
+        #expect(closed("idle") == 1)
+    }
+
     @Test("Pipelined requests reach the engine in slices")
     func slices() throws {
         let channel = try connect()
@@ -386,6 +431,27 @@ import Testing
         }
         #expect(reads.heads == 1_000)
         #expect(rounds > 15)
+    }
+}
+
+/// Withholds flushes until it opens, like a socket whose client doesn't read.
+private final class FlushGate: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    private var context: ChannelHandlerContext?
+    private var isOpen = false
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func flush(context: ChannelHandlerContext) {
+        if isOpen { context.flush() }
+    }
+
+    /// Forwards the withheld flush, and all later ones.
+    func open() {
+        isOpen = true
+        context?.flush()
     }
 }
 

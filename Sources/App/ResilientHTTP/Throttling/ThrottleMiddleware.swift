@@ -75,8 +75,9 @@ public struct ThrottleMiddleware: ClientMiddleware {
             response = try await next(request, body)
         } catch {
             // The next layers also throw an error if the server responds with a refusal, such as a 429.
-            let end = CallEnd(error, attempts: context.record.attempts - earlier, now: now())
-            await throttler.finish(call, with: end, savingFor: user)
+            let attempts = context.record.attempts - earlier
+            let end = CallEnd(error, attempts: attempts, now: now())
+            await throttler.finish(call, with: end, hasEarlierRequest: attempts > 1, savingFor: user)
             throw error
         }
         await throttler.finish(call, with: CallEnd(response.0, now: now()), savingFor: user)
@@ -87,8 +88,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
 extension Throttler {
     /// Records the end of a call. If the server refused the call or requested a delay, the throttler saves its counts before this method
     /// returns.
-    fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
-        finish(call, with: end)
+    fileprivate func finish(_ call: Call, with end: CallEnd, hasEarlierRequest: Bool = false, savingFor user: String?) async {
+        finish(call, with: end, hasEarlierRequest: hasEarlierRequest)
         changed(user)
         // A canceled task can't save the counts. The call already has its result, so this method ignores the error, and the next call saves
         // the counts.
@@ -117,12 +118,10 @@ extension CallEnd {
             ? .refused(limits: limits, retryAfter: retryAfter) : .responded(limits: limits, retryAfter: retryAfter)
     }
 
-    /// Creates the end of a failed call from its error. The error shows whether the request may have reached the server. If so, the
-    /// throttler counts the call.
+    /// Creates the end of a failed call from its error, which belongs to the last request. The error shows whether this request may have
+    /// reached the server. If so, the throttler counts the call.
     ///
-    /// The error belongs to the last request. If the last request did not reach the server, but an earlier one may have, the throttler
-    /// still counts the call. The error of a failed refresh of the session belongs to another endpoint, so it shows nothing about the
-    /// limits of this endpoint.
+    /// The error of a failed refresh of the session belongs to another endpoint, so it shows nothing about the limits of this endpoint.
     /// - Parameters:
     ///   - error: The error of the next layers.
     ///   - attempts: The number of requests that the next layers passed to the transport.
@@ -131,18 +130,12 @@ extension CallEnd {
         // Without an attempt, a response with a status also belongs to a refresh.
         if let error = error as? APIError, error.isRefreshFailure || attempts == 0 && error.status != nil {
             self = attempts > 0 ? .abandoned : .withdrawn
-            return
-        }
-        self.init(error, now: now)
-        guard attempts > 1 else { return }
-        switch self {
-        case .unreachable: self = .lost
-        case .withdrawn: self = .abandoned
-        case .responded, .refused, .lost, .abandoned: break
+        } else {
+            self.init(error, now: now)
         }
     }
 
-    /// Creates the end of a call from the error of its only attempt.
+    /// Creates the end of a call from the error of its last request.
     private init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:

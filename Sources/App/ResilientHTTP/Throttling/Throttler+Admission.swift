@@ -34,14 +34,21 @@ extension Throttler {
     /// Ends a call, learns from its result, and resumes waiting calls. Call this function once for each admitted call.
     /// - Parameters:
     ///   - call: The call, as ``admit(_:user:waitingUpTo:)`` returned it.
-    ///   - end: The result of the call, with the limits that the server reported.
-    func finish(_ call: Call, with end: CallEnd) {
+    ///   - end: The result of the last request of the call, with the limits that the server reported.
+    ///   - hasEarlierRequest: Whether an earlier request of the call may have reached the server, which may have counted this request.
+    func finish(_ call: Call, with end: CallEnd, hasEarlierRequest: Bool = false) {
         let woken = state.withLock { state in
             let now = nanoseconds
             var generator = state.generator
             defer { state.generator = generator }
             return state.table.update(call.key) { slot -> [WaiterLine<Int64>.Wake] in
-                slot.limit.end(call.admitted, with: end, at: now, using: &generator)
+                slot.limit.end(
+                    call.admitted,
+                    with: end,
+                    hasEarlierRequest: hasEarlierRequest,
+                    at: now,
+                    using: &generator
+                )
                 return slot.wakeChanged(at: now)
             }
         }

@@ -16,7 +16,7 @@ package struct DataFolder: Sendable {
     package var database: URL { Self.database(in: url) }
     /// The database of the rate limits. The server uses this file if the accounts are in PostgreSQL and the limits are not shared through
     /// Valkey.
-    package var limitDatabase: URL { url.appending(path: "limits.sqlite3") }
+    package var limitDatabase: URL { Self.limitDatabase(in: url) }
     /// The folder of the local mailbox.
     package var mailbox: URL { url.appending(path: "mailbox") }
     /// The folder with the locks of the running servers.
@@ -29,6 +29,12 @@ package struct DataFolder: Sendable {
 
     /// Returns the database of a folder.
     package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
+
+    /// Returns the database of the rate limits of a folder.
+    private static func limitDatabase(in folder: URL) -> URL { folder.appending(path: "limits.sqlite3") }
+
+    /// Returns the file that a server locks while it uses a folder. The file stays when the server stops.
+    fileprivate static func lockFile(in folder: URL) -> URL { folder.appending(path: "serve.lock") }
 
     /// Opens the folder, and creates it with the permissions 0700 if it is missing.
     /// - Throws: An error of the file system.
@@ -106,7 +112,7 @@ package struct DataFolder: Sendable {
 
 extension DataFolder {
     /// Returns the file that contains the name of the installation to which this folder belongs.
-    package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
+    private static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
     /// Returns whether a folder has a database. An empty file doesn't count: a start that was interrupted left it behind.
     package static func hasDatabase(in folder: URL) -> Bool {
@@ -114,27 +120,38 @@ extension DataFolder {
         return (size?.intValue ?? 0) > 0
     }
 
+    /// Returns whether a folder has the id of an installation. Only the command `serve` writes it, also if the data is in PostgreSQL.
+    package static func hasInstallation(in folder: URL) -> Bool {
+        FileManager.default.fileExists(atPath: installationFile(in: folder).path)
+    }
+
+    /// Returns whether a server has used a folder, also a server that is a part of an app. Its data may be in PostgreSQL.
+    package static func wasServed(_ folder: URL) -> Bool { FileManager.default.fileExists(atPath: lockFile(in: folder).path) }
+
+    /// Returns whether the data of a server that used a folder certainly was in PostgreSQL. If several servers shared their rate limits,
+    /// the method returns `false`, because the folder then doesn't show where the data was.
+    package static func usedPostgres(_ folder: URL) -> Bool {
+        FileManager.default.fileExists(atPath: limitDatabase(in: folder).path)
+    }
+
     /// Checks that the database of a folder was not lost: that the folder has a database, or never had one.
     /// - Throws: ``MissingDatabase``.
     package static func requireNoLoss(in folder: URL) throws {
-        let isKnown = FileManager.default.fileExists(atPath: installationFile(in: folder).path)
-        if isKnown, !hasDatabase(in: folder) { throw MissingDatabase(path: folder.path, isKnown: true) }
+        if hasInstallation(in: folder), !hasDatabase(in: folder) { throw MissingDatabase(path: folder.path, isKnown: true) }
     }
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
     ///
     /// If a volume is not mounted, its folder is empty like a new folder. A server that creates a database there would start, but it would
-    /// know none of the accounts.
+    /// know none of the accounts. If the folder has the id of an installation, its database was lost or is in PostgreSQL. Then the server
+    /// must not create a database: its id would differ from the id of the folder.
     /// - Parameters:
     ///   - folder: The data folder.
-    ///   - mayCreate: Whether the server may create a new installation if the folder has no database.
+    ///   - mayCreate: Whether the server may create a new installation if the folder has neither a database nor an id.
     /// - Throws: ``MissingDatabase``.
     package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
-        guard !hasDatabase(in: folder) else { return }
-        let name = installationFile(in: folder)
-        let isKnown = FileManager.default.fileExists(atPath: name.path)
-        guard mayCreate else { throw MissingDatabase(path: folder.path, isKnown: isKnown) }
-        if isKnown { try FileManager.default.removeItem(at: name) }
+        try requireNoLoss(in: folder)
+        guard mayCreate || hasDatabase(in: folder) else { throw MissingDatabase(path: folder.path, isKnown: false) }
     }
 
     /// Checks that a database belongs to this folder and to the configuration. Each database has the random name of its installation. If
@@ -159,12 +176,12 @@ extension DataFolder {
 package struct MissingDatabase: Error, CustomStringConvertible {
     /// The data folder.
     package let path: String
-    /// Whether the folder had a database before.
+    /// Whether the folder has the id of an installation.
     package let isKnown: Bool
 
     package var description: String {
         isKnown
-            ? "the database is missing from \(path): restore it, set DATABASE_URL if the data is in PostgreSQL, or run 'holdfast serve --create' once for a new installation"
+            ? "the database is missing from \(path): set DATABASE_URL if the data is in PostgreSQL; otherwise restore the database, or remove the file installation-id and run 'holdfast serve --create' once for a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
     }
 }
@@ -201,7 +218,7 @@ package final class DataFolderLock: Service, CustomStringConvertible {
     ///   `true`.
     /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
     package init(_ folder: DataFolder, isShared: Bool = false) throws {
-        let path = folder.url.appending(path: "serve.lock").path
+        let path = DataFolder.lockFile(in: folder.url).path
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         guard flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {

@@ -55,9 +55,10 @@ struct Purge: AsyncParsableCommand {
         let file = data.folder.appending(path: PurgeListFile.name)
         guard FileManager.default.fileExists(atPath: file.path) else {
             // With DATABASE_URL, the folder has no database. If no server has started there, it doesn't have the installation's id either.
+            // A server that is a part of an app writes no id, but it leaves the file of its lock behind.
             let isRemote = try AccountServerConfiguration.load(data: data.folder, isServing: false).database.isRemote
-            let hasID = FileManager.default.fileExists(atPath: DataFolder.installationFile(in: data.folder).path)
-            guard data.exists || hasID || isRemote else {
+            let isUsed = DataFolder.hasInstallation(in: data.folder) || DataFolder.wasServed(data.folder)
+            guard data.exists || isUsed || isRemote else {
                 Terminal.complain("There is no data in \(data.folder.path); specify the folder with --data.")
                 throw ExitCode.failure
             }

@@ -108,13 +108,7 @@ extension Doctor {
     private func examineDatabase() async -> [Finding] {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
-            do {
-                try DataFolder.requireNoLoss(in: configuration.dataFolder)
-            } catch {
-                let remedy = "restore it (docs/operations/backup.md), or set DATABASE_URL if the data is in PostgreSQL"
-                return [.wrong("database", "is missing, but this folder had one", remedy)]
-            }
-            return [.advice("database", "does not exist yet", "'holdfast serve' or 'holdfast migrate' creates it")]
+            return [examineMissingDatabase()]
         }
         do {
             let found = try await SQLiteInspection(path: path)
@@ -172,6 +166,24 @@ extension Doctor {
                 .wrong("database", "can't be opened: \(reason)", "check who owns \(path), and that it is a database of holdfast")
             ]
         }
+    }
+
+    /// Returns the finding for a folder without a SQLite database: an error if the database was lost or is certainly in PostgreSQL.
+    private func examineMissingDatabase() -> Finding {
+        let folder = configuration.dataFolder
+        guard !DataFolder.usedPostgres(folder) else {
+            return .wrong("database", "is not in this folder: its server used PostgreSQL", "set DATABASE_URL as for the server")
+        }
+        let remedy = "set DATABASE_URL if the data is in PostgreSQL; otherwise"
+        if DataFolder.hasInstallation(in: folder) {
+            return .wrong(
+                "database",
+                "is missing, but this folder has the id of an installation",
+                "\(remedy) restore it; see docs/operations/backup.md"
+            )
+        }
+        let creation = "'holdfast serve' or 'holdfast migrate' creates it"
+        return .advice("database", "does not exist yet", DataFolder.wasServed(folder) ? "\(remedy) \(creation)" : creation)
     }
 
     /// Checks that the rate limits are on, and that the server can write their journal, a file that keeps the counts over restarts.

@@ -53,7 +53,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadingBody = false
     private var hasResponded = false
     private var isWritable = true
-    /// Whether there were unread bytes of responses at the last check of the deadlines, or so many since then that writes had to wait.
+    /// Whether the socket may not have accepted all bytes of the responses yet. The value is exact after each flush of a last response.
     private var isDraining = false
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
     /// The time since which the server waits for bytes; `nil` if it doesn't read. If a route reads a body more slowly than the client sends
@@ -113,6 +113,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        guard outstanding == 0, isDraining, context.channel.isActive else { return }
+        guard bufferedBytes(context) > 0 else { return drained(at: context.eventLoop.now) }
+        // The socket accepts the rest when the client has read more. An empty write after the rest reports when this has happened.
+        let accepted = context.eventLoop.makePromise(of: Void.self)
+        accepted.futureResult.assumeIsolated().whenComplete { [self] _ in
+            guard let now = self.context?.eventLoop.now, outstanding == 0, isDraining, !hasUnreadBytes else { return }
+            drained(at: now)
+        }
+        context.write(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: accepted)
+        context.flush()
+    }
+
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
         if !isWritable { isDraining = true }
@@ -154,12 +168,22 @@ extension ConnectionGuard {
         update(at: lastRead)
     }
 
-    /// Records that a response has been written completely. If no request is in progress, the idle time begins.
+    /// Records that a response has been written completely. If no request is in progress, the idle time begins when the socket has accepted
+    /// the response.
     func responseWritten() {
         outstanding = max(0, outstanding - 1)
         hasResponded = true
+        // The response has not been flushed yet.
+        isDraining = true
         guard let now = context?.eventLoop.now else { return }
         if outstanding == 0, !isReadingBody { awaited = .request(since: now) }
+        update(at: now)
+    }
+
+    /// Records that the socket has accepted all responses. The idle time begins.
+    private func drained(at now: NIODeadline) {
+        isDraining = false
+        if case .request = awaited { awaited = .request(since: now) }
         update(at: now)
     }
 

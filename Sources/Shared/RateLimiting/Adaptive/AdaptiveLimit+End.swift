@@ -13,9 +13,29 @@ extension AdaptiveLimit {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) {
+        self.end(call, with: end, hasEarlierRequest: false, at: now, using: &generator)
+    }
+
+    /// Records the end of a call like ``end(_:with:at:using:)``. The call may consist of several requests, for example because the session
+    /// was refreshed after the first one.
+    ///
+    /// - Parameters:
+    ///   - call: The call that ``admit(at:)`` returned.
+    ///   - end: The outcome of the last request.
+    ///   - hasEarlierRequest: Whether the server may have counted an earlier request of the call. If so, the limit counts the call with any
+    ///     outcome of the last request.
+    ///   - now: Nanoseconds on a monotonic clock.
+    ///   - generator: The source of the jitter.
+    package mutating func end(
+        _ call: AdmittedCall,
+        with end: CallEnd,
+        hasEarlierRequest: Bool,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
         let counts =
             switch end {
-            case .refused, .unreachable, .withdrawn: false
+            case .refused, .unreachable, .withdrawn: hasEarlierRequest
             case .responded, .lost, .abandoned: true
             }
         guard ledger.end(call, counts: counts, at: now, window: longestWindow) else { return }
