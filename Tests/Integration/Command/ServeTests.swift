@@ -226,15 +226,22 @@ import Testing
         }
     }
 
-    @Test("A folder with the id of an installation keeps it, and gets no new database")
+    @Test("A new installation gets a new id, unless the data of the folder is in PostgreSQL")
     func missingDatabaseWithID() async throws {
         try await withFolder { folder in
             let file = folder.appending(path: "installation-id")
             try Data("name\n".utf8).write(to: file)
+            #expect(throws: MissingDatabase.self) { try DataFolder.requireDatabase(in: folder, mayCreate: false) }
+            #expect(FileManager.default.fileExists(atPath: file.path))
+            try DataFolder.requireDatabase(in: folder, mayCreate: true)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+
+            try Data("name\n".utf8).write(to: file)
+            try Data("x".utf8).write(to: folder.appending(path: "limits.sqlite3"))
             let error = try #require(throws: MissingDatabase.self) {
                 try DataFolder.requireDatabase(in: folder, mayCreate: true)
             }
-            #expect(error.isKnown && error.description.contains("DATABASE_URL"))
+            #expect(error.isInPostgres && error.description.contains("set DATABASE_URL"))
             #expect(try Data(contentsOf: file) == Data("name\n".utf8))
         }
     }

@@ -137,21 +137,26 @@ extension DataFolder {
     /// Checks that the database of a folder was not lost: that the folder has a database, or never had one.
     /// - Throws: ``MissingDatabase``.
     package static func requireNoLoss(in folder: URL) throws {
-        if hasInstallation(in: folder), !hasDatabase(in: folder) { throw MissingDatabase(path: folder.path, isKnown: true) }
+        if hasInstallation(in: folder), !hasDatabase(in: folder) { throw MissingDatabase(path: folder.path, isKnown: true, isInPostgres: usedPostgres(folder)) }
     }
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
     ///
     /// If a volume is not mounted, its folder is empty like a new folder. A server that creates a database there would start, but it would
-    /// know none of the accounts. If the folder has the id of an installation, its database was lost or is in PostgreSQL. Then the server
-    /// must not create a database: its id would differ from the id of the folder.
+    /// know none of the accounts. A new installation gets a new id, so the method removes the id of the lost one. If the data of the folder
+    /// is certainly in PostgreSQL, no database is lost, and the id stays.
     /// - Parameters:
     ///   - folder: The data folder.
-    ///   - mayCreate: Whether the server may create a new installation if the folder has neither a database nor an id.
+    ///   - mayCreate: Whether the server may create a new installation if the folder has no database.
     /// - Throws: ``MissingDatabase``.
     package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
-        try requireNoLoss(in: folder)
-        guard mayCreate || hasDatabase(in: folder) else { throw MissingDatabase(path: folder.path, isKnown: false) }
+        guard !hasDatabase(in: folder) else { return }
+        let isKnown = hasInstallation(in: folder)
+        let isInPostgres = isKnown && usedPostgres(folder)
+        guard mayCreate, !isInPostgres else {
+            throw MissingDatabase(path: folder.path, isKnown: isKnown, isInPostgres: isInPostgres)
+        }
+        if isKnown { try FileManager.default.removeItem(at: installationFile(in: folder)) }
     }
 
     /// Checks that a database belongs to this folder and to the configuration. Each database has the random name of its installation. If
@@ -178,10 +183,13 @@ package struct MissingDatabase: Error, CustomStringConvertible {
     package let path: String
     /// Whether the folder has the id of an installation.
     package let isKnown: Bool
+    /// Whether the data of the folder certainly is in PostgreSQL.
+    package var isInPostgres = false
 
     package var description: String {
-        isKnown
-            ? "the database is missing from \(path): set DATABASE_URL if the data is in PostgreSQL; otherwise restore the database, or remove the file installation-id and run 'holdfast serve --create' once for a new installation"
+        if isInPostgres { return "the data of the server in \(path) is in PostgreSQL: set DATABASE_URL, or name another folder with --data" }
+        return isKnown
+            ? "the database is missing from \(path): set DATABASE_URL if the data is in PostgreSQL; otherwise restore the database, or run 'holdfast serve --create' once for a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
     }
 }
