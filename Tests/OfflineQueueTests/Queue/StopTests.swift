@@ -9,30 +9,27 @@ import Timekeeping
 @testable import OfflineQueue
 
 @Suite("Stopping of drains", .timeLimit(.minutes(5))) struct StopTests {
-    @Test("A stop after the call of a drain counts even if the drain has not begun") @MainActor
+    @Test("A stop after the call of a drain counts even if the drain has not begun")
     func stopBeforeBegin() async throws {
         let bench = try await QueueBench()
         let id = try await bench.enqueue("1")
-        // This call has the lock of the drains, so that the drain below can't begin.
-        let (hasLock, isHeld, isCalled) = (Recorded(false), Recorded(true), Recorded(false))
+        // The drain below waits for this one, which counts as stopped, and begins after it.
+        bench.queue.stop()
+        let isHeld = Recorded(true)
         defer { isHeld.set(false) }
-        let holder = Task { [flight = bench.queue.flight] in
-            _ = try await flight.run(unless: {
-                hasLock.set(true)
-                while isHeld.value {}
-                return .ready(0)
-            }) { 0 }
+        let stopped = Task { [flight = bench.queue.flight] in
+            _ = try await flight.run(unless: { .join }) {
+                while isHeld.value { await Task.yield() }
+                return 0
+            }
         }
-        while !hasLock.value { await Task.yield() }
-        let drain = Task { [queue = bench.queue] in
-            isCalled.set(true)
-            await queue.drain()
-        }
-        while !isCalled.value { await Task.yield() }
+        #expect(await becomesTrue { bench.queue.flight.waiting == 1 })
+        let drain = Task { [queue = bench.queue] in await queue.drain() }
+        #expect(await becomesTrue { bench.queue.flight.waiting == 2 })
         bench.queue.stop()
         isHeld.set(false)
         await drain.value
-        try await holder.value
+        try await stopped.value
         #expect(bench.server.requests.isEmpty)
         #expect(bench.queue.status(of: id) == .pending)
         await bench.queue.drain()
