@@ -137,7 +137,8 @@ extension DataFolder {
     /// Checks that the database of a folder was not lost: that the folder has a database, or never had one.
     /// - Throws: ``MissingDatabase``.
     package static func requireNoLoss(in folder: URL) throws {
-        if hasInstallation(in: folder), !hasDatabase(in: folder) { throw MissingDatabase(path: folder.path, isKnown: true, isInPostgres: usedPostgres(folder)) }
+        guard hasInstallation(in: folder), !hasDatabase(in: folder) else { return }
+        throw MissingDatabase(path: folder.path, isKnown: true, isInPostgres: usedPostgres(folder))
     }
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
@@ -187,7 +188,7 @@ package struct MissingDatabase: Error, CustomStringConvertible {
     package var isInPostgres = false
 
     package var description: String {
-        if isInPostgres { return "the data of the server in \(path) is in PostgreSQL: set DATABASE_URL, or name another folder with --data" }
+        if isInPostgres { return "the data of \(path) is in PostgreSQL: set DATABASE_URL, or name another folder with --data" }
         return isKnown
             ? "the database is missing from \(path): set DATABASE_URL if the data is in PostgreSQL; otherwise restore the database, or run 'holdfast serve --create' once for a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
