@@ -113,7 +113,7 @@
     /// same queue, because an alert can follow a question.
     ///
     /// If the model sets several alerts while an alert is shown, the view shows only the latest of them next. A dismissal contains the id
-    /// of its alert, so that a late dismissal doesn't close the next alert.
+    /// of its alert or question, so that a late dismissal closes no later one.
     struct AlertPresenter: ViewModifier {
         /// The alert of the model; `nil` for none.
         let alert: ScreenAlert?

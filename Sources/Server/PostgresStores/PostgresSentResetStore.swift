@@ -22,8 +22,13 @@ public final class PostgresSentResetStore: SentResetStore {
     }
 
     private let database: PostgresDatabase
-    /// The reservations that the next call of ``reserve(_:for:within:at:)`` removes.
+    /// The reservations that the next calls of ``reserve(_:for:within:at:)`` remove, at most ``mostUnknown``.
     private let unknownReservations = Mutex<Set<UnknownReservation>>([])
+
+    /// The largest number of reservations with an unknown outcome. During an outage, further ones count as sent emails until they expire.
+    private static let mostUnknown = 256
+    /// The number of reservations that one call removes, because all servers wait for its transaction.
+    private static let removedAtOnce = 16
 
     /// Creates the store. Does no I/O.
     /// - Parameter database: The database, with the tables of ``PostgresSchema``.
@@ -57,7 +62,7 @@ public final class PostgresSentResetStore: SentResetStore {
     ) async throws -> ResetMailDecision {
         // If the response to the commit is lost, the transaction runs again and finds its own reservation.
         let wasReserved = Mutex<Bool?>(nil)
-        let unknown = unknownReservations.withLock { $0 }
+        let unknown = unknownReservations.withLock { $0.prefix(Self.removedAtOnce) }
         do {
             let decision = try await database.transaction { transaction -> ResetMailDecision in
                 // When the row is locked, the transactions of all earlier reservations have ended.
@@ -82,7 +87,10 @@ public final class PostgresSentResetStore: SentResetStore {
             return decision
         } catch let error as StoreFailure where error.isOutcomeUnknown {
             if wasReserved.withLock({ $0 }) == false {
-                unknownReservations.withLock { _ = $0.insert(UnknownReservation(intent: intent, time: now)) }
+                unknownReservations.withLock { unknown in
+                    guard unknown.count < Self.mostUnknown else { return }
+                    unknown.insert(UnknownReservation(intent: intent, time: now))
+                }
             }
             throw error
         }

@@ -394,6 +394,24 @@ import Testing
         #expect(try output(of: first).hasPrefix("HTTP/1.1 200 OK\r\n"))
     }
 
+    @Test("Over TLS, a response whose end adds no bytes leaves its connection idle")
+    func idleOverTLS() throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 100, perClient: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        let guardHandler = try first.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+        try first.pipeline.syncOperations.addHandler(RecordFlushes(), position: .after(guardHandler))
+        try receive(Self.request, on: first)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "2"])
+        try first.writeOutbound(HTTPServerResponsePart.head(head))
+        try first.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: "ok"))))
+        first.write(HTTPServerResponsePart.end(nil), promise: nil)
+        first.flush()
+        let second = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive && second.isActive)
+        #expect(try output(of: first).hasSuffix("\r\n\r\nok"))
+    }
+
     @Test("The idle time begins when the last response is read")
     func idleTimeAfterReading() throws {
         let channel = try connect()
@@ -452,6 +470,23 @@ private final class FlushGate: ChannelOutboundHandler {
     func open() {
         isOpen = true
         context?.flush()
+    }
+}
+
+/// Forwards a flush only after a write, like TLS.
+private final class RecordFlushes: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    private var hasBytes = false
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        hasBytes = true
+        context.write(data, promise: promise)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        guard hasBytes else { return }
+        hasBytes = false
+        context.flush()
     }
 }
 

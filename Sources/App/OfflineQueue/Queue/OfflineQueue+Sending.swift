@@ -53,7 +53,8 @@ extension OfflineQueue {
     /// waits for its end, and then runs another drain. If a caller is canceled, the caller returns at once, and the drain continues. To end
     /// the drain, use ``stop()``.
     public nonisolated(nonsending) func drain() async {
-        // This step runs on the executor of the caller. The number therefore contains no stop that the same actor makes after the call.
+        // This step runs on the executor of the caller. So if code on the same actor calls `stop()` after this call, the stop counts as
+        // later, and ends this drain.
         let stops = dispatcher.withLock(\.stopCount)
         _ = await beginDrain(after: stops)
     }

@@ -53,7 +53,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadingBody = false
     private var hasResponded = false
     private var isWritable = true
-    /// Whether the socket may not have accepted all bytes of the responses yet. The value is exact after each flush of a last response.
+    /// Whether the socket may not have accepted all bytes of the responses yet. The value is exact after each call of
+    /// ``responsesFlushed()``.
     private var isDraining = false
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
     /// The time since which the server waits for bytes; `nil` if it doesn't read. If a route reads a body more slowly than the client sends
@@ -113,20 +114,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    func flush(context: ChannelHandlerContext) {
-        context.flush()
-        guard outstanding == 0, isDraining, context.channel.isActive else { return }
-        guard bufferedBytes(context) > 0 else { return drained(at: context.eventLoop.now) }
-        // The socket accepts the rest when the client has read more. An empty write after the rest reports when this has happened.
-        let accepted = context.eventLoop.makePromise(of: Void.self)
-        accepted.futureResult.assumeIsolated().whenComplete { [self] _ in
-            guard let now = self.context?.eventLoop.now, outstanding == 0, isDraining, !hasUnreadBytes else { return }
-            drained(at: now)
-        }
-        context.write(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: accepted)
-        context.flush()
-    }
-
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         isWritable = context.channel.isWritable
         if !isWritable { isDraining = true }
@@ -178,6 +165,22 @@ extension ConnectionGuard {
         guard let now = context?.eventLoop.now else { return }
         if outstanding == 0, !isReadingBody { awaited = .request(since: now) }
         update(at: now)
+    }
+
+    /// Records that the responses were flushed. If the server has responded to all requests, the idle time begins as soon as the socket has
+    /// accepted all bytes.
+    ///
+    /// ``RequestGuard`` calls this method, because not every flush reaches this handler: TLS stops a flush that follows no bytes.
+    func responsesFlushed() {
+        guard let context, outstanding == 0, isDraining, context.channel.isActive else { return }
+        guard bufferedBytes(context) > 0 else { return drained(at: context.eventLoop.now) }
+        // The socket accepts the rest when the client has read more. An empty write after the rest reports when this has happened.
+        let accepted = context.eventLoop.makePromise(of: Void.self)
+        accepted.futureResult.assumeIsolated().whenComplete { [self] _ in
+            guard let now = self.context?.eventLoop.now, outstanding == 0, isDraining, !hasUnreadBytes else { return }
+            drained(at: now)
+        }
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: accepted)
     }
 
     /// Records that the socket has accepted all responses. The idle time begins.

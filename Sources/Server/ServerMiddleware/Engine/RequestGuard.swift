@@ -114,6 +114,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        connection.responsesFlushed()
+    }
+
     /// Closes the connection after the written responses, and ignores all later requests and responses.
     private func end(_ context: ChannelHandlerContext) {
         isLastComplete = true
