@@ -300,8 +300,9 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// claimed it meanwhile.
     ///
     /// Before the method removes an email to a new address of an account, it stores the id of this email until an hour after the request.
-    /// Otherwise, a repeated call of ``enqueue(_:)`` could add the email again. ``PostgresSentResetStore`` stores the ids of the emails that
-    /// clients can request without signing in. All other emails are added together with a change of the account, which is not repeated.
+    /// Otherwise, a repeated call of ``enqueue(_:)`` could add the email again. ``PostgresSentResetStore`` stores the ids of the emails
+    /// that clients can request without signing in. All other emails are added together with a change of the account, which is not
+    /// repeated.
     /// - Parameter intent: The email.
     /// - Throws: `StoreFailure`. In this case, a server may send the email again after the end of the lease.
     public func settle(_ intent: MailIntent) async throws {
