@@ -41,15 +41,22 @@ import Testing
             let before = await requests(200, at: url)
             #expect(Set(before.keys).isSubset(of: [200, 503]) && before[200] ?? 0 > 0, "\(before)")
             let locking = Task {
-                let statements = "LOCK TABLE mail_intent IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)"
+                let statements = "LOCK TABLE mail_intent IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)"
                 try await server.sql("BEGIN; \(statements)", database: database)
             }
             try await waitUntil("the table is locked") {
-                try await server.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted") != "0"
+                try await server.sql(
+                    """
+                    SELECT count(*) FROM pg_locks
+                    WHERE relation = 'mail_intent'::regclass AND mode = 'AccessExclusiveLock' AND granted
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    """,
+                    database: database
+                ) != "0"
             }
             let during = await requests(200, at: url)
             #expect(Set(during.keys) == [503], "\(during)")
-            try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)'")
+            try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)'")
             _ = await locking.result
             try await cluster.wait(untilReady: true)
             #expect(try await post("/api/request-password-reset/", #"{"email":"a@example.com"}"#, to: url).status == 200)

@@ -13,7 +13,7 @@ import Testing
     @Test("The demo prints each step and ends with 0")
     func demo() async throws {
         try await withFolder { folder in
-            let run = try await Binary.run(["demo"], in: folder)
+            let run = try await Binary.run(["demo", "--delay", "5"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             for number in 1...24 { #expect(run.output.contains("\(number)  ")) }
             #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED"))

@@ -20,6 +20,10 @@ struct Demo: AsyncParsableCommand {
     @Flag(help: "Demonstrate failures of a cluster.")
     var cluster = false
 
+    /// The delay in seconds that the simulated overload requests. Tests use a longer one, because they run on busy machines.
+    @Option(help: .hidden)
+    var delay = 1
+
     /// Runs the demo of one server, or of a cluster.
     /// - Throws: `ExitCode` 1 if a step fails. If a signal ended the demo of a cluster, the exit code is 128 plus the number of the signal.
     func run() async throws {
@@ -47,7 +51,7 @@ struct Demo: AsyncParsableCommand {
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             try await withRunningServer(server, logger: logger) { url in
                 Terminal.say("A server on \(url.absoluteString) with a new database.\n")
-                let steps = try await DemoStory(url: url, printer: DemoPrinter(isColored: Terminal.isColored)).run()
+                let steps = try await DemoStory(url: url, printer: DemoPrinter(isColored: Terminal.isColored), delay: delay).run()
                 try await OfflineScenario(steps: steps, in: folder).run()
             }
             Terminal.say("\nEvery step ended as it should.")

@@ -64,7 +64,7 @@ struct ClusterStory: Sendable {
             let old = await store.load()
             _ = try await client(1, MemoryCredentialStore()).requestPasswordReset(email: email)
             var link: URL?
-            let delivery = try await wait(30, "no email arrived") {
+            let delivery = try await wait(120, "no email arrived") {
                 link = try cluster.mailbox.link(to: email.text)
                 return link != nil
             }
@@ -72,7 +72,7 @@ struct ClusterStory: Sendable {
             let reset = try ResetLink(link, hosts: ["127.0.0.1"])
             let newPassword = try Password("second password of Ana")
             _ = try await client(2, MemoryCredentialStore()).confirmReset(reset, newPassword: newPassword)
-            let end = try await wait(10, "an access token was not refused on all servers") {
+            let end = try await wait(60, "an access token was not refused on all servers") {
                 for number in 1...cluster.servers.count {
                     do throws(APIError) {
                         _ = try await client(number, MemoryCredentialStore(old)).me()
@@ -97,7 +97,7 @@ struct ClusterStory: Sendable {
             let (before, accounts) = (load.counts, load.accounts.count)
             await cluster.stop(.server(2), SIGKILL)
             let emails = Set(load.emails)
-            let delivery = try await wait(45, "not all emails were delivered") {
+            let delivery = try await wait(180, "not all emails were delivered") {
                 try emails.isSubset(of: cluster.mailbox.counts().keys)
             }
             try await Task.sleep(for: .seconds(2))
@@ -128,7 +128,7 @@ struct ClusterStory: Sendable {
             let (before, accounts, start) = (load.counts, load.accounts.count, ContinuousClock.now)
             cluster.suspend(.postgres)
             defer { cluster.resume(.postgres) }
-            let notReady = try await wait(10, "servers stayed ready") { await cluster.readyServers().isEmpty }
+            let notReady = try await wait(60, "servers stayed ready") { await cluster.readyServers().isEmpty }
             try await Task.sleep(until: start + .seconds(12))
             cluster.resume(.postgres)
             let back = try await waitForService()
@@ -142,7 +142,7 @@ struct ClusterStory: Sendable {
     /// Waits until all servers are ready and the load continues.
     private func waitForService() async throws -> Duration {
         let acknowledged = load.counts.acknowledged
-        return try await wait(30, "the servers did not serve again") {
+        return try await wait(120, "the servers did not serve again") {
             guard load.counts.acknowledged > acknowledged else { return false }
             return await cluster.readyServers().count == cluster.servers.count
         }
@@ -163,7 +163,7 @@ struct ClusterStory: Sendable {
                 throw DemoStory.Unexpected(description: "\(decisions.admitted) were admitted, more than \(share)")
             }
             admitted += decisions.admitted
-            let back = try await wait(10, "the servers did not use Redis again") { await cluster.areLimitsShared() }
+            let back = try await wait(60, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             return """
                 \(decisions.admitted) of \(DemoCluster.quota) admitted (\(DemoCluster.share) % of the limit on each server); \
                 slowest response \(decisions.slowest.inSeconds); limits shared again after \(back.inSeconds)
@@ -172,7 +172,7 @@ struct ClusterStory: Sendable {
         try await steps.run("Kill Redis and start it without its data, with \(attempts) more requests") {
             await cluster.stop(.redis, SIGKILL)
             try await cluster.start(.redis)
-            let back = try await wait(10, "the servers did not use Redis again") { await cluster.areLimitsShared() }
+            let back = try await wait(60, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             let decisions = try await decisions(attempts)
             admitted += decisions.admitted
             // Redis has lost its counts. Each server therefore also checks its own counts of earlier requests.

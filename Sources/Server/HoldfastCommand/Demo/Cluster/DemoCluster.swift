@@ -122,7 +122,7 @@ final class DemoCluster: Sendable {
             try await run(part, command)
         case .server(let number): try await startServer(number)
         }
-        try await wait(30, "\(part) was not ready") { try await self.isReady(part) }
+        try await wait(120, "\(part) was not ready") { try await self.isReady(part) }
         return ContinuousClock.now - start
     }
 
