@@ -52,7 +52,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "brown-out",
-            dependencies: holdfast("HoldfastTesting", "ResilientHTTP") + nio + [httpTypes],
+            dependencies: holdfast("HoldfastTesting", "ResilientHTTP", "Timekeeping") + nio + [httpTypes],
             path: "BrownOut",
             swiftSettings: settings
         ),

@@ -4,6 +4,7 @@ import HoldfastTesting
 import NIOCore
 import NIOPosix
 import ResilientHTTP
+import Timekeeping
 import Synchronization
 
 /// Clients of one kind, each with a separate pipeline, and the server that they share.

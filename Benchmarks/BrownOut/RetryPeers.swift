@@ -1,6 +1,7 @@
 import ErrorContract
 import HTTPTypes
 import ResilientHTTP
+import Timekeeping
 
 /// Retries like most clients: three times after a pause, without regard to the server's delay.
 struct PlainRetry: ClientMiddleware {
