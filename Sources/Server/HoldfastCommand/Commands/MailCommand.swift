@@ -95,7 +95,9 @@ struct MailCommand: AsyncParsableCommand {
                     let matches = mails.filter { $0.id.uuidString.lowercased().hasPrefix(id.lowercased()) }
                     guard let match = matches.first, matches.count == 1 else {
                         Terminal.complain(
-                            matches.isEmpty ? "There is no email \(id)." : "\(id) matches several ids; specify more characters."
+                            matches.isEmpty
+                                ? "There is no email \(id); 'holdfast mail queue' shows the ids."
+                                : "\(id) matches several ids; specify more characters."
                         )
                         throw ExitCode.failure
                     }

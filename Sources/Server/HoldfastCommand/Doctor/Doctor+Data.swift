@@ -95,7 +95,7 @@ extension Doctor {
     private func examineRoom(_ folder: URL) -> Finding {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
         guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value else {
-            return .advice("disk", "the free space is unknown", "look with df")
+            return .advice("disk", "the free space is unknown", "check it with df")
         }
         let text = "\(free / 1_048_576) MiB are free"
         let remedy = "free some space: on a full disk, every write fails"

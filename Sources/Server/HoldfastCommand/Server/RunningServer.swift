@@ -155,7 +155,7 @@ struct StartFailure: CustomStringConvertible {
         switch error {
         case let failure as OpsListenFailure:
             let reason = (failure.error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(failure.error)"
-            description = "OPS_LISTEN \(failure.address) can't be listened on: \(reason)"
+            description = "OPS_LISTEN \(failure.address) can't be listened on: \(reason); set another address or port"
         case let error as IOError where error.errnoCode == EADDRINUSE:
             description = "port \(port) of \(host) is in use by another program; choose another with --port"
         case let error as IOError where error.errnoCode == EACCES:

@@ -161,7 +161,7 @@ struct AccountOptions: ParsableArguments {
             }
             if let account = try await stores.accounts.account(id: Account.ID(rawValue: uuid)) { return account }
         }
-        Terminal.complain("There is no such account.")
+        Terminal.complain("There is no such account; 'holdfast users list' shows all accounts.")
         throw ExitCode.failure
     }
 }
