@@ -28,8 +28,8 @@ struct Serve: AsyncParsableCommand {
               ANDROID_PACKAGE, ANDROID_CERT_SHA256   the same for Android
               APP_LINK_SCHEME                        the custom scheme of the app, such as myapp
               RESET_LINK_STYLE                       query (default) or fragment
-              RESET_LIVE_LINKS                       links of one account that are valid at once (3)
-              PASSWORD_RESET_TOKEN_EXPIRY_HOURS      the lifetime of a link in hours (1)
+              RESET_LIVE_LINKS                       reset links of one account that are valid at once (3)
+              PASSWORD_RESET_TOKEN_EXPIRY_HOURS      the lifetime of a reset link in hours (1)
               PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address, and reset emails to it (3)
               LIMIT_RESET_EMAIL                      the same limit, written as quota/seconds, such as 3/3600, or off
               LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and of all clients (600/60)
