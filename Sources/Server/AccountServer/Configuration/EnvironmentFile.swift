@@ -18,7 +18,7 @@ package struct EnvironmentFile: Hashable, Sendable {
             return
         }
         guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
-            throw InvalidConfiguration(problems: [.init(setting: path, text: "can't be read")])
+            throw InvalidConfiguration(problems: [.init(setting: path, text: "can't be read; run the command as a user who may read it")])
         }
         try self.init(bytes, name: path)
     }
