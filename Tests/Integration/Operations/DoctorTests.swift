@@ -61,6 +61,20 @@ import Testing
         }
     }
 
+    @Test("In production without TLS and without a trusted proxy, advises to set TRUSTED_PROXIES")
+    func proxies() async throws {
+        try await withFolder { folder in
+            let production = ["PASSWORD_RESET_BASE_URL": "https://127.0.0.1:1"]
+            let missing = try await doctor(production, in: folder)
+            #expect(missing.verdicts["proxies"] == "advice", "\(missing.text)")
+            #expect(missing.text.contains("TRUSTED_PROXIES"))
+            let trusted = try await doctor(production.merging(["TRUSTED_PROXIES": "127.0.0.1"]) { $1 }, in: folder)
+            #expect(trusted.verdicts["proxies"] == "good", "\(trusted.text)")
+            let development = try await doctor(in: folder)
+            #expect(development.verdicts["proxies"] == nil, "\(development.text)")
+        }
+    }
+
     @Test("Reports every unusable setting with exit code 78")
     func settings() async throws {
         try await withFolder { folder in

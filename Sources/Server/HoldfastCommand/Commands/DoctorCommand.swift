@@ -12,8 +12,8 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Checks the settings, the data folder and its permissions, the free space of the disk, the database (with PostgreSQL also its
             settings, standbys, connections and the clocks of all servers), Valkey (version, eviction, memory, persistence), the rate
-            limits, the SMTP server (connection, TLS, login; no email is sent), the domain of links, and the clock. The command changes
-            nothing. It can run while a server is running. Each network check takes at most 8 seconds.
+            limits, trusted proxies, the SMTP server (connection, TLS, login; no email is sent), the domain of links, and the clock. The
+            command changes nothing. It can run while a server is running. Each network check takes at most 8 seconds.
 
               holdfast doctor --data /var/lib/holdfast
 

@@ -18,10 +18,10 @@ struct Doctor: Sendable {
         async let mail = examineMail()
         async let link = examineLinks()
         let data = await examineData()
-        let settings = [examineConfiguration(), examineRegistration(), examineCertificate(), examineOperations()].compactMap {
-            $0
-        }
-        return settings + data + (await examineSharedLimits()) + [await mail] + (await link)
+        let settings: [Finding?] = [
+            examineConfiguration(), examineRegistration(), examineCertificate(), examineProxies(), examineOperations(),
+        ]
+        return settings.compactMap { $0 } + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
 
     /// Checks the expiry of the TLS certificate. An expiry in less than 14 days is a warning. `nil` if the server uses no TLS.
@@ -56,6 +56,18 @@ struct Doctor: Sendable {
             "registration",
             "is open: its response reveals whether an address has an account",
             "set REGISTRATION=blind, when all installed apps handle its response; see docs/server/accounts.md"
+        )
+    }
+
+    /// Warns about missing trusted proxies in production, if the server has no certificate. Such a server needs a proxy for TLS, so each
+    /// connection comes from the proxy.
+    private func examineProxies() -> Finding? {
+        guard configuration.limits.identity.trustedProxies.isEmpty else { return .good("proxies", "are named in TRUSTED_PROXIES") }
+        guard configuration.environment == .production, configuration.tls == nil else { return nil }
+        return .advice(
+            "proxies",
+            "none is trusted: behind a proxy, all users share the limits of one client",
+            "set TRUSTED_PROXIES to the proxy's address, such as 127.0.0.1"
         )
     }
 
