@@ -59,6 +59,23 @@ import Testing
         }.max() ?? 0
     }
 
+    @Test("A server with a new policy counts later units of a server with the old one")
+    func oldPolicy() async throws {
+        let window = RateLimitPolicy.requests(10, per: .seconds(60), name: "p")
+        let paced = RateLimitPolicy.requests(100, per: .seconds(60), name: "p", algorithm: .strictGCRA(burst: 10))
+        try await SharedLimits.run { limits in
+            let old = try await limits.start([RateLimitRule(window)]).store
+            let new = try await limits.start([RateLimitRule(paced)]).store
+            // The first reply to a server counts as the time at which its policies changed.
+            #expect(try await new.admit([RateLimitClaim("p", key: "eva")]).isAdmitted)
+            limits.pass(.seconds(30))
+            let claim = [RateLimitClaim("p", key: "ana")]
+            for _ in 0..<10 { #expect(try await old.admit(claim).isAdmitted) }
+            // All units of the burst are used, and one more unit is available after 60 s / 91.
+            #expect(try await new.admit(claim).refusal?.retryAfter == Duration.microseconds(659_341))
+        }
+    }
+
     @Test("64 concurrent checks have the same decisions as those of the in-memory limiter")
     func oracle() async throws {
         let rules = [

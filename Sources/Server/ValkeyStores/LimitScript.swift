@@ -201,7 +201,8 @@ enum LimitScript {
           elseif value then
             local body = string.sub(value, 10)
             if #body > 0 then
-              local newest = math.min(now, unpack('>I8', body, #body - 7))
+              -- unpack also returns a position. The assignment drops it, so that math.max doesn't take it.
+              local newest = unpack('>I8', body, #body - 7)
               local asOf = math.min(now, math.max(claim.changed, newest))
               body = after(body, asOf - unpack('>I8', value, 2))
               if #body > 0 then freshAt = asOf + math.min(claim.burst, #body / 8) * claim.emission end
