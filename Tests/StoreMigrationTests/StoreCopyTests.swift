@@ -166,6 +166,25 @@ import Testing
         }
     }
 
+    @Test("Copies an audit event that got the number of a removed one")
+    func reusedNumber() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let ana = try await source.addAccount("ana@example.com")
+            let ben = try await source.addAccount("ben@example.com")
+            try await source.audit.append([AuditEvent(kind: .registered, accountID: ana.id, time: .after(0), origin: .none)])
+            #expect(try await !installation.interruptedCopy { if case .compared = $0 { true } else { false } })
+            // The removed event had the largest number, so SQLite gives this number to the next event.
+            try await installation.execute("DELETE FROM account WHERE email_key = 'ana@example.com'")
+            try await source.audit.append([AuditEvent(kind: .signedIn, accountID: ben.id, time: .after(1), origin: .none)])
+            _ = try await installation.copy().run { _ in }
+            let target = installation.target
+            #expect(try await target.audit.events(of: ben.id, limit: 5) == source.audit.events(of: ben.id, limit: 5))
+            #expect(try await target.audit.events(of: ben.id, limit: 5).count == 1)
+            #expect(try await installation.number("SELECT count(*) FROM audit_event") == 1)
+        }
+    }
+
     @Test("An interrupted copy continues at any point, beside a server that writes")
     func interrupted() async throws {
         try await withInstallation { installation in

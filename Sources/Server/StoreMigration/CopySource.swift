@@ -209,14 +209,17 @@ struct SourceSnapshot: Sendable {
         }
     }
 
-    /// Reads the changed rows from the snapshot, in the order of `changes`. An element of the result is `nil` if the row was removed.
+    /// Reads the changed rows from the snapshot, in the order of `changes`. An element of the result is `nil` if the row was removed, also
+    /// if a new row has its primary key.
     func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
         try await queue.writeWithoutTransaction { database in
             try changes.map { change in
                 let table = SourceTable.all[change.table]
                 let key = change.key.prefix(table.key.count).map(\.databaseValue)
-                return try Row.fetchOne(database.cachedStatement(sql: table.row), arguments: StatementArguments(key))
+                let row = try Row.fetchOne(database.cachedStatement(sql: table.row), arguments: StatementArguments(key))
                     .map { SourceRow(table: table.name, columns: Array($0.databaseValues)) }
+                // SQLite can give the number of a removed audit event to a new one, whose account or time then differs.
+                return row.flatMap { $0.columns.starts(with: change.key.map(\.databaseValue)) ? $0 : nil }
             }
         }
     }
