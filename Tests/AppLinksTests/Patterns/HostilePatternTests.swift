@@ -48,6 +48,14 @@ import Testing
         #expect(match.apps == ["ABCDE12345.b"])
     }
 
+    @Test("Lints an entry with thousands of apps and components in time")
+    func manyApps() {
+        let apps = (0..<3_000).map { #""ABCDE12345.a\#($0)""# }.joined(separator: ",")
+        let components = (0..<3_000).map { #"{"/":"/\#($0)*x"}"# }.joined(separator: ",")
+        let file = #"{"applinks":{"details":[{"appIDs":[\#(apps)],"components":[\#(components)]}]}}"#
+        #expect(AssociationLint.findings(in: Array(file.utf8)).map(\.code) == [.missingWebCredentials])
+    }
+
     @Test("Matches a link of nothing but query items in time")
     func manyItems() throws {
         let items = (0..<2_000).map { "a=\($0 % 10)" }.joined(separator: "&")

@@ -67,16 +67,20 @@ enum RuleLint {
 
     /// Reports rules that are never reached. A rule is unreachable if an earlier rule matches all its links. The earlier rule must be in
     /// the same entry, or in an entry that lists all apps of the later entry.
-    /// - Complexity: O(number of rules · 500).
+    /// - Complexity: O((number of rules + number of apps) · 500).
     private static func unreachable(_ entries: [AssociationEntry]) -> [AssociationFinding] {
         var findings: [AssociationFinding] = []
         var earlier: [(entry: AssociationEntry, apps: Set<String>, rule: LinkRule)] = []
         for entry in entries where !entry.apps.isEmpty {
             let apps = Set(entry.apps)
+            // With a comparison of the apps for each pair of rules, an entry with thousands of both would take minutes.
+            var candidates = earlier.filter { $0.apps.isSuperset(of: apps) }
             for rule in entry.rules {
-                let cover = earlier.first { $0.apps.isSuperset(of: apps) && $0.rule.covers(rule) }
+                let cover = candidates.first { $0.rule.covers(rule) }
                 guard let cover else {
-                    if earlier.count < reach { earlier.append((entry, apps, rule)) }
+                    guard earlier.count < reach else { continue }
+                    earlier.append((entry, apps, rule))
+                    candidates.append((entry, apps, rule))
                     continue
                 }
                 let first = place(cover.entry, cover.rule)
