@@ -158,6 +158,21 @@ import Testing
         }
     }
 
+    @Test("A command that expires before it is sent doesn't end the connection")
+    func expired() async throws {
+        try await ValkeyServer.run { server in
+            try await withClient(server.url) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                for _ in 0..<10 {
+                    let error = await failure { _ = try await client.send(ValkeyCommand("INCR", "late"), within: .zero) }
+                    #expect(error == .unavailable)
+                }
+                #expect(client.isReady)
+                #expect(try await client.send(ValkeyCommand("GET", "late"), within: Self.patience) == .null)
+            }
+        }
+    }
+
     @Test("Reconnects after the server was killed and restarted, and loads its scripts")
     func restart() async throws {
         let script = ValkeyScript("return redis.call('INCRBY', KEYS[1], ARGV[1])")

@@ -18,7 +18,8 @@ import Synchronization
 ///
 /// Each command has a deadline. If a command misses its deadline, the client closes the connection, so that it can't take a late reply for
 /// the reply to the next command. All commands then fail immediately until another connection is ready. After a failed attempt, the client
-/// waits 100 to 250 ms before the next attempt, or 2 to 5 s if the settings are wrong.
+/// waits 100 to 250 ms before the next attempt, or 2 to 5 s if the settings are wrong. If a deadline passes before the client has sent the
+/// command, the command only fails with ``ValkeyError/unavailable``, and the connection remains.
 ///
 /// So a slow or missing server delays a caller at most until its deadline, and usually not at all. The client doesn't repeat a command,
 /// because the server may have executed it. If a task is canceled, the call still returns with the reply or at the deadline.

@@ -14,6 +14,22 @@ struct ReplyQueue: Sendable {
     var commands = CircularBuffer<PendingCommand>()
     /// The reason why the last connection ended.
     var lastFailure = ValkeyError.unavailable
+
+    /// Removes and returns the commands to send, oldest first, and the commands before them whose deadlines have passed.
+    ///
+    /// The client must not send an expired command. Its missing reply would end the connection at once, and the commands of other callers
+    /// would fail.
+    /// - Parameters:
+    ///   - room: The largest number of commands to send.
+    ///   - now: The present time.
+    mutating func take(_ room: Int, at now: NIODeadline) -> (commands: [PendingCommand], expired: [PendingCommand]) {
+        var taken: [PendingCommand] = []
+        var expired: [PendingCommand] = []
+        while taken.count < room, let command = commands.popFirst() {
+            if command.deadline <= now { expired.append(command) } else { taken.append(command) }
+        }
+        return (taken, expired)
+    }
 }
 
 /// Maintains one connection: connects, signs in, sends the commands of a ``ReplyQueue``, and reconnects when a connection ends.
@@ -107,17 +123,15 @@ final class ValkeyLink: @unchecked Sendable {
         connection?.end(.closed)
     }
 
-    /// Sends the waiting commands on a connection, up to the limit of the pipeline.
+    /// Sends the waiting commands on a connection, up to the limit of the pipeline. Expired commands fail instead.
     private func send(on connection: ValkeyConnection) {
         guard isReady else { return }
-        let commands = inbox.value.withLock { inbox in
+        let (commands, expired) = inbox.value.withLock { inbox in
             inbox.isScheduled = false
-            let count = min(connection.room, inbox.commands.count)
-            let commands = Array(inbox.commands.prefix(count))
-            inbox.commands.removeFirst(count)
-            return commands
+            return inbox.take(connection.room, at: .now())
         }
         connection.send(commands)
+        for command in expired { command.finish(.failure(.unavailable)) }
     }
 
     /// Sends the commands that prepare a connection. If a command fails, the connection ends.

@@ -5,8 +5,8 @@ import Synchronization
 /// The metrics of a client.
 ///
 /// - `valkey_connected`: 1 while a connection is ready.
-/// - `valkey_commands` with `outcome`: the number of commands. `unavailable` means that the client refused the command, because no
-///   connection was ready or too many commands were waiting.
+/// - `valkey_commands` with `outcome`: the number of commands. `unavailable` means that the client didn't send the command, because no
+///   connection was ready, too many commands were waiting, or the deadline had passed.
 /// - `valkey_errors` with `reason`: errors of commands and connections.
 /// - `valkey_round_trip`: the time from the call to the reply.
 final class ValkeyMetrics: Sendable {

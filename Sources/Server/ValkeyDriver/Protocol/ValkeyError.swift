@@ -4,7 +4,7 @@
 /// command. After any other error, the server may have executed it. If the reply to another command ends the connection, a command in
 /// flight fails with ``connectionLost``.
 public enum ValkeyError: Error, Hashable, Sendable {
-    /// No connection is ready. The command was not sent.
+    /// No connection is ready, or the client could not send the command before its deadline. The command was not sent.
     case unavailable
     /// The reply did not arrive by the deadline. The server may still execute the command.
     case timedOut
