@@ -4,8 +4,8 @@ import HoldfastTesting
 import NIOCore
 import NIOPosix
 import ResilientHTTP
-import Timekeeping
 import Synchronization
+import Timekeeping
 
 /// Clients of one kind, each with a separate pipeline, and the server that they share.
 struct Fleet: Sendable {

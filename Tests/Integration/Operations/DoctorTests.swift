@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("In production without TLS and without a trusted proxy, advises to set TRUSTED_PROXIES")
+    @Test("In production without TLS or a trusted proxy, advises to set TRUSTED_PROXIES")
     func proxies() async throws {
         try await withFolder { folder in
             let production = ["PASSWORD_RESET_BASE_URL": "https://127.0.0.1:1"]

@@ -18,7 +18,8 @@ package struct EnvironmentFile: Hashable, Sendable {
             return
         }
         guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
-            throw InvalidConfiguration(problems: [.init(setting: path, text: "can't be read; run the command as a user who may read it")])
+            let text = "can't be read; run the command as a user who may read it"
+            throw InvalidConfiguration(problems: [.init(setting: path, text: text)])
         }
         try self.init(bytes, name: path)
     }

@@ -62,7 +62,9 @@ struct Doctor: Sendable {
     /// Warns about missing trusted proxies in production, if the server has no certificate. Such a server needs a proxy for TLS, so each
     /// connection comes from the proxy.
     private func examineProxies() -> Finding? {
-        guard configuration.limits.identity.trustedProxies.isEmpty else { return .good("proxies", "are named in TRUSTED_PROXIES") }
+        guard configuration.limits.identity.trustedProxies.isEmpty else {
+            return .good("proxies", "are named in TRUSTED_PROXIES")
+        }
         guard configuration.environment == .production, configuration.tls == nil else { return nil }
         return .advice(
             "proxies",
