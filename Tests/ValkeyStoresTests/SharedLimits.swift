@@ -12,7 +12,8 @@ import ValkeyDriver
 
 /// Servers that share limits, and a time that advances for all of them only when a test moves it.
 final class SharedLimits: Sendable {
-    static let patience = Duration.seconds(20)
+    /// The limit of a wait. It only ends a test that would otherwise hang.
+    static let patience = Duration.seconds(60)
 
     let server: ValkeyServer
     /// The same secret in each run. The digests under a secret determine which keys share a counter of changes (``KnownRefusals``).
