@@ -127,12 +127,11 @@ import Testing
 
     /// Returns the metrics once they meet a condition.
     private func measurements(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
-        let clock = ContinuousClock()
-        let deadline = clock.now.advanced(by: .seconds(30))
-        while clock.now < deadline {
-            let text = try await RawHTTP.send("GET", "/metrics", to: server.url).text
-            if try await isThere(text) { return text }
+        var text = ""
+        try await eventually {
+            text = try await RawHTTP.send("GET", "/metrics", to: server.url).text
+            return try await isThere(text)
         }
-        throw RawHTTP.Failure(description: "the figures did not come")
+        return text
     }
 }
