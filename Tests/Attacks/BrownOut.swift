@@ -48,8 +48,8 @@ struct BrownOut: Attack {
         let ill = try await server.signInsPerSecond(people, seconds: plan.calibration)
         throttle.end()
         progress("\(Int(well)) sign-ins per second, \(Int(ill)) with a fifth of the processor time")
-        let calls = try await drive(server, people, rate: well * 0.8 / Double(plan.apps), throttle)
-        let (begin, recovery) = (plan.before, plan.before + plan.during)
+        let (calls, recovery) = try await drive(server, people, rate: well * 0.8, throttle)
+        let begin = plan.before
         let served = calls.count { $0.isGood && $0.end >= begin && $0.end < recovery }
         let ideal = ill * plan.during
         let sent = calls.filter { $0.begin >= begin && $0.begin < recovery }
@@ -81,6 +81,11 @@ struct BrownOut: Attack {
         return report
     }
 
+    private struct App: Sendable {
+        var api: APIClient
+        var email: EmailAddress
+    }
+
     private struct Call: Sendable {
         var begin: Double
         var end: Double
@@ -88,38 +93,50 @@ struct BrownOut: Attack {
         var attempts: Int
     }
 
-    private func drive(_ server: AttackedServer, _ people: [String], rate: Double, _ throttle: Throttle) async throws -> [Call] {
+    /// Signs in from all apps before, during and after the brown-out.
+    ///
+    /// At the small size, the brown-out and the time after it also last until a sign-in has succeeded, at most a minute longer than
+    /// planned. On a busy machine, the planned time can be too short for one sign-in.
+    /// - Parameter rate: The calls per second of all apps together.
+    /// - Returns: The calls, and the end of the brown-out in seconds.
+    private func drive(
+        _ server: AttackedServer,
+        _ people: [String],
+        rate: Double,
+        _ throttle: Throttle
+    ) async throws -> (calls: [Call], recovery: Double) {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = lanes
         let transport = AsyncHTTPClientTransport(configuration: configuration)
         let calls = Guarded<[Call]>([])
         let (url, begin, password) = (try server.url, ContinuousClock.now, try Password(AttackedServer.password))
         let now: @Sendable () -> Double = { (ContinuousClock.now - begin) / .seconds(1) }
-        let end = plan.before + plan.during + plan.after
+        let (recovery, isOver) = (Guarded(plan.before + plan.during), Guarded(false))
+        let apps = try people.enumerated().map { number, person in
+            let origin = Origin(client: ClientAddresses.network48(1_000 + number))
+            let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard() + [origin])
+            return App(api: api, email: try EmailAddress(person))
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, person) in people.enumerated() {
-                let origin = Origin(client: ClientAddresses.network48(1_000 + number))
-                let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard() + [origin])
-                let email = try EmailAddress(person)
-                group.addTask {
-                    try await withThrowingDiscardingTaskGroup { attempts in
-                        var next = 0.0
-                        while true {
-                            next += -log(Double.random(in: 1e-9...1)) / rate
-                            guard next < end else { return }
-                            try await Task.sleep(until: begin + .seconds(next), clock: .continuous)
-                            attempts.addTask {
-                                let start = now()
-                                var call = Call(begin: start, end: start, isGood: true, attempts: 1)
-                                do throws(APIError) {
-                                    _ = try await AccountClient(api: api).signIn(email: email, password: password)
-                                } catch {
-                                    (call.isGood, call.attempts) = (false, error.attempts)
-                                }
-                                call.end = now()
-                                let ended = call
-                                calls.withLock { $0.append(ended) }
+            group.addTask {
+                try await withThrowingDiscardingTaskGroup { attempts in
+                    var next = 0.0
+                    while rate > 0 {
+                        // The calls of independent apps at random times are also random when they are taken together.
+                        next += -log(Double.random(in: 1e-9...1)) / rate
+                        try await Task.sleep(until: begin + .seconds(next), clock: .continuous)
+                        guard !isOver.current, let app = apps.randomElement() else { return }
+                        attempts.addTask {
+                            let start = now()
+                            var call = Call(begin: start, end: start, isGood: true, attempts: 1)
+                            do throws(APIError) {
+                                _ = try await AccountClient(api: app.api).signIn(email: app.email, password: password)
+                            } catch {
+                                (call.isGood, call.attempts) = (false, error.attempts)
                             }
+                            call.end = now()
+                            let ended = call
+                            calls.withLock { $0.append(ended) }
                         }
                     }
                 }
@@ -128,11 +145,21 @@ struct BrownOut: Attack {
                 try await Task.sleep(until: begin + .seconds(plan.before), clock: .continuous)
                 throttle.begin()
                 try await Task.sleep(until: begin + .seconds(plan.before + plan.during), clock: .continuous)
+                if size == .small {
+                    _ = try await server.wait { _ in calls.current.contains { $0.isGood && $0.end >= plan.before } }
+                    recovery.withLock { $0 = now() }
+                }
                 throttle.end()
+                let first = recovery.current
+                try await Task.sleep(until: begin + .seconds(first + plan.after), clock: .continuous)
+                if size == .small {
+                    _ = try await server.wait { _ in calls.current.contains { $0.isGood && $0.begin >= first + 3 } }
+                }
+                isOver.withLock { $0 = true }
             }
             try await group.waitForAll()
         }
-        return calls.current
+        return (calls.current, recovery.current)
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 ///
 /// The cases of each test run one after another. The runner begins the next case after all tests that already wait, so most attacks run
 /// when the other tests have ended. Two attacks at a time leave the processors to the passwords of one of them.
-@Suite(.timeLimit(.minutes(5))) struct AttackTests {
+@Suite(.timeLimit(.minutes(10))) struct AttackTests {
     private static let names = Attacks.all.map { $0.name }
 
     @Test(
