@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A TLS server on the loopback with an untrusted certificate. It counts requests and does not respond.
+/// A TLS server on the loopback with an untrusted certificate. It counts requests and responds to each with an empty 200.
 final class UntrustedServer: Sendable {
     let port: Int
     private let channel: any Channel
@@ -18,6 +18,7 @@ final class UntrustedServer: Sendable {
 
     private final class RequestCounter: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
         private let requests: Requests
 
         init(_ requests: Requests) {
@@ -26,6 +27,8 @@ final class UntrustedServer: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             requests.count.withLock { $0 += 1 }
+            let response = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            context.writeAndFlush(wrapOutboundOut(response), promise: nil)
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
