@@ -1,5 +1,6 @@
 import AccountContract
 import AccountKit
+import DataServerTesting
 import Foundation
 import GRDB
 import HoldfastURLSession
@@ -257,6 +258,52 @@ import Testing
             try FileManager.default.copyItem(at: folder.appending(path: "other/holdfast.sqlite3"), to: file)
             let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(run.status == 78 && run.errors.contains("installation-id"), "\(run.errors)")
+        }
+    }
+
+    @Test("Refuses PostgreSQL of another installation, and creates no files and no tables")
+    func otherInstallationInPostgres() async throws {
+        let postgres = try await PostgresServer.shared()
+        let (used, new) = (try await postgres.createDatabase(), try await postgres.createDatabaseName())
+        try await withFolder { folder in
+            let development = ["ENVIRONMENT": "development"]
+            let secret = ["RATE_LIMIT_SCOPE": "server", "HOLDFAST_SECRET": String(repeating: "s", count: 40)]
+            let environment = development.merging(secret) { $1 }.merging(["DATABASE_URL": used]) { $1 }
+            #expect(try await Binary.run(["migrate"], environment: environment, in: folder).status == 0)
+            let data = folder.appending(path: "data")
+            let configured = environment.merging(["INSTALLATION_ID": "another"]) { $1 }
+            let refused = try await Binary.run(["serve", "--port", "0"], environment: configured, in: folder)
+            #expect(refused.status == 78 && refused.errors.contains("INSTALLATION_ID"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: data.path))
+
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            try Data("another\n".utf8).write(to: data.appending(path: "installation-id"))
+            let empty = environment.merging(["DATABASE_URL": postgres.url(new)]) { $1 }
+            for variables in [environment, empty] {
+                let run = try await Binary.run(["serve", "--port", "0"], environment: variables, in: folder)
+                #expect(run.status == 78 && run.errors.contains("installation-id"), "\(run.errors)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: data.path) == ["installation-id"])
+            }
+            let tables = try await postgres.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database: new)
+            #expect(tables.trimmingCharacters(in: .whitespacesAndNewlines) == "0")
+            // A new installation can be created in the folder, because the refused servers left nothing behind.
+            let (status, _) = try await serve(environment: development, options: ["--create"], in: folder, signal: SIGTERM)
+            #expect(status == 0)
+        }
+    }
+
+    @Test("A refused database leaves no installation id in a new folder")
+    func refusedInstallation() async throws {
+        try await withFolder { url in
+            let folder = try DataFolder(url)
+            #expect(throws: WrongInstallation.self) { try folder.requireInstallation("name", configured: "another") }
+            #expect(!DataFolder.hasInstallation(in: url))
+            try folder.requireInstallation("name", configured: "name")
+            #expect(throws: WrongInstallation.self) { try folder.requireInstallation("another", configured: nil) }
+            let error = try #require(throws: WrongInstallation.self) {
+                try DataFolder.checkInstallation(nil, in: url, configured: nil)
+            }
+            #expect(error.description.contains("check DATABASE_URL"), "\(error)")
         }
     }
 

@@ -160,20 +160,36 @@ extension DataFolder {
         if isKnown { try FileManager.default.removeItem(at: installationFile(in: folder)) }
     }
 
-    /// Checks that a database belongs to this folder and to the configuration. Each database has the random name of its installation. If
-    /// this folder has no name yet, the method writes the name of the database into it.
+    /// Checks that a database belongs to a folder and to the configuration, and writes nothing. Each database has the random name of its
+    /// installation. Call this method before a server creates or changes anything.
     /// - Parameters:
-    ///   - installation: The name in the database.
+    ///   - installation: The name in the database; `nil` if the database has no tables yet. New tables get a new name, so they never
+    ///     belong to a folder or a configuration that names an installation.
+    ///   - folder: The data folder, which may be missing.
     ///   - configured: The name that the configuration requires; `nil` for any.
     /// - Throws: ``WrongInstallation``.
-    package func requireInstallation(_ installation: String, configured: String?) throws {
-        let file = Self.installationFile(in: url)
-        try Self.createExclusively(file, contents: Data((installation + "\n").utf8))
-        let named = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
-        if named != installation { throw WrongInstallation(database: installation, other: named, source: file.path) }
+    package static func checkInstallation(_ installation: String?, in folder: URL, configured: String?) throws {
+        if hasInstallation(in: folder) {
+            let file = installationFile(in: folder)
+            let named = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+            if named != installation { throw WrongInstallation(database: installation, other: named, source: file.path) }
+        }
         if let configured, configured != installation {
             throw WrongInstallation(database: installation, other: configured, source: "INSTALLATION_ID")
         }
+    }
+
+    /// Checks that a database belongs to this folder and to the configuration. If this folder has no name yet, the method writes the name
+    /// of the database into it.
+    /// - Parameters:
+    ///   - installation: The name in the database.
+    ///   - configured: The name that the configuration requires; `nil` for any.
+    /// - Throws: ``WrongInstallation``. The method then writes no name.
+    package func requireInstallation(_ installation: String, configured: String?) throws {
+        try Self.checkInstallation(installation, in: url, configured: configured)
+        try Self.createExclusively(Self.installationFile(in: url), contents: Data((installation + "\n").utf8))
+        // Another server may have written its name after the first check.
+        try Self.checkInstallation(installation, in: url, configured: configured)
     }
 }
 
@@ -197,15 +213,21 @@ package struct MissingDatabase: Error, CustomStringConvertible {
 
 /// An error: the database belongs to another installation.
 package struct WrongInstallation: Error, CustomStringConvertible {
-    /// The name of the installation in the database.
-    package let database: String
+    /// The name of the installation in the database; `nil` if the database has no tables yet.
+    package let database: String?
     /// The name that was expected.
     package let other: String
     /// The file or the setting with that name.
     package let source: String
 
     package var description: String {
-        "the database belongs to installation \(database), but \(source) names \(other): restore the right database, or correct \(source)"
+        guard let database else {
+            return """
+                the database has no tables of Holdfast, but \(source) names installation \(other): check DATABASE_URL, or remove \(source) \
+                for a new installation
+                """
+        }
+        return "the database belongs to installation \(database), but \(source) names \(other): restore the right database, or correct \(source)"
     }
 }
 

@@ -1,7 +1,7 @@
 import AccountCore
 import CoreMetrics
 import Crypto
-import Foundation
+package import Foundation
 import Logging
 import Observability
 package import PostgresDriver
@@ -69,13 +69,30 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Checks that the database has tables. Call this method before anything is created in the database.
-    ///
-    /// Use it in production, where a database without tables is probably the wrong one.
-    /// - Parameter settings: The connection.
-    /// - Throws: ``MissingTables``; `StoreFailure`.
-    package static func requireTables(_ settings: PostgresSettings) async throws {
-        if try await isNew(settings) { throw MissingTables() }
+    /// Checks that the database has tables, and that they belong to a data folder and to the configuration. Call this method before the
+    /// server creates anything in the folder, and before it creates or migrates the tables.
+    /// - Parameters:
+    ///   - settings: The connection.
+    ///   - folder: The data folder, which may be missing.
+    ///   - configured: The name of the installation that the configuration requires; `nil` for any.
+    ///   - mayCreate: Whether the server may create the tables. In production, a database without tables is probably the wrong one.
+    /// - Throws: ``MissingTables``; ``IncompleteCopy``; ``WrongInstallation``; `StoreFailure`.
+    package static func requireInstallation(
+        _ settings: PostgresSettings,
+        in folder: URL,
+        configured: String?,
+        mayCreate: Bool
+    ) async throws {
+        let installation = try await withDatabase(settings) { database -> String? in
+            if try await PostgresSchema.isNew(database) {
+                guard mayCreate else { throw MissingTables() }
+                return nil
+            }
+            guard let installation = try await PostgresSchema.existingInstallation(database) else { return nil }
+            guard try await !PostgresSchema.isIncompleteCopy(database) else { throw IncompleteCopy() }
+            return installation
+        }
+        try DataFolder.checkInstallation(installation, in: folder, configured: configured)
     }
 
     /// Returns whether the database has no tables of an installation. Creates nothing.

@@ -143,12 +143,19 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Checks that the database of the installation exists. The check is skipped if the command may create a new installation.
+    /// Checks that the database of the installation exists, unless the command may create a new installation. A database in PostgreSQL must
+    /// also belong to the data folder. The method runs before the server creates anything, so a refused server leaves no files behind.
     private func requireDatabase(_ configuration: AccountServerConfiguration) async throws {
         let mayCreate = create || configuration.environment == .development
         switch configuration.database {
         case .sqlite: try DataFolder.requireDatabase(in: data.folder, mayCreate: mayCreate)
-        case .postgres(let settings): if !mayCreate { try await PostgresDeployment.requireTables(settings) }
+        case .postgres(let settings):
+            try await PostgresDeployment.requireInstallation(
+                settings,
+                in: data.folder,
+                configured: configuration.installation,
+                mayCreate: mayCreate
+            )
         }
     }
 

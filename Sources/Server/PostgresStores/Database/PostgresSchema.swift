@@ -68,6 +68,16 @@ public enum PostgresSchema {
         return (name ?? nil) ?? ""
     }
 
+    /// Returns the name of ``installation(_:)`` if the tables exist.
+    /// - Parameter database: The database.
+    /// - Returns: The name; `nil` if no server has migrated the database, or if the first server has not completed the first step.
+    /// - Throws: `StoreFailure`.
+    package static func existingInstallation(_ database: PostgresDatabase) async throws -> String? {
+        let exists: Bool? = try await database.first("SELECT to_regclass('shared_value') IS NOT NULL", []) { try $0.value(0) }
+        guard exists == true else { return nil }
+        return try await installation(database)
+    }
+
     /// Returns whether a copy from SQLite has begun and is not complete. If so, the tables contain only a part of the data.
     /// - Parameter database: The database, whose tables must exist.
     /// - Throws: `StoreFailure`.
