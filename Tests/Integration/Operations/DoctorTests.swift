@@ -139,6 +139,28 @@ import Testing
         }
     }
 
+    @Test(
+        "Commands create no database in the folder of an app on PostgreSQL",
+        arguments: [("serve.lock", true), ("limits.sqlite3", false)]
+    )
+    func folderOfApp(file: String, canMigrate: Bool) async throws {
+        try await withFolder { folder in
+            let data = folder.appending(path: "data")
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            try Data("x\n".utf8).write(to: data.appending(path: file))
+            try Data("email\nana@example.com\n".utf8).write(to: folder.appending(path: "people.csv"))
+            for command in [
+                ["users", "add", "ana@example.com", "--first-name", "Ana"], ["users", "import", "people.csv"],
+                ["users", "import", "people.csv", "--dry-run"], ["users", "list"], ["mail", "queue"], ["purge"],
+            ] {
+                let run = try await Binary.run(command, input: "a good password\n", in: folder)
+                #expect(run.status == 1 && run.errors.contains("set DATABASE_URL"), "\(command): \(run.errors)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: data.path) == [file], "\(command)")
+            }
+            #expect(try await Binary.run(["migrate"], in: folder).status == (canMigrate ? 0 : 1))
+        }
+    }
+
     @Test("Reports a secret that others can read, with the command to fix it")
     func permissions() async throws {
         try await withFolder { folder in

@@ -134,11 +134,19 @@ extension DataFolder {
         FileManager.default.fileExists(atPath: limitDatabase(in: folder).path)
     }
 
-    /// Checks that the database of a folder was not lost: that the folder has a database, or never had one.
+    /// Checks that the database of a folder was not lost: that the folder has a database, or never had one. Call this method before a
+    /// command creates a database.
+    /// - Parameters:
+    ///   - folder: The data folder.
+    ///   - mayCreate: Whether the command may create the database of a new installation even if a server has used the folder. Such a folder
+    ///     may belong to an app on PostgreSQL, which writes no id. The method always refuses a folder with an id, or with the limits of a
+    ///     server on PostgreSQL.
     /// - Throws: ``MissingDatabase``.
-    package static func requireNoLoss(in folder: URL) throws {
-        guard hasInstallation(in: folder), !hasDatabase(in: folder) else { return }
-        throw MissingDatabase(path: folder.path, isKnown: true, isInPostgres: usedPostgres(folder))
+    package static func requireNoLoss(in folder: URL, mayCreate: Bool = false) throws {
+        guard !hasDatabase(in: folder) else { return }
+        let (isKnown, isInPostgres) = (hasInstallation(in: folder), usedPostgres(folder))
+        guard isKnown || isInPostgres || !mayCreate && wasServed(folder) else { return }
+        throw MissingDatabase(path: folder.path, isKnown: isKnown, isInPostgres: isInPostgres, wasServed: true)
     }
 
     /// Checks that the folder has a database. Call this method before anything is created in the folder.
@@ -202,9 +210,17 @@ package struct MissingDatabase: Error, CustomStringConvertible {
     package let isKnown: Bool
     /// Whether the data of the folder certainly is in PostgreSQL.
     package var isInPostgres = false
+    /// Whether a server has used the folder, even if the folder has no id.
+    package var wasServed = false
 
     package var description: String {
         if isInPostgres { return "the data of \(path) is in PostgreSQL: set DATABASE_URL, or name another folder with --data" }
+        if wasServed, !isKnown {
+            return """
+                a server has used \(path), but there is no database: set DATABASE_URL if the data is in PostgreSQL; otherwise restore the \
+                database, or run 'holdfast migrate' once for a new installation
+                """
+        }
         return isKnown
             ? "the database is missing from \(path): set DATABASE_URL if the data is in PostgreSQL; otherwise restore the database, or run 'holdfast serve --create' once for a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"

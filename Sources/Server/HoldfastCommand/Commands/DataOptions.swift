@@ -31,19 +31,13 @@ struct DataOptions: ParsableArguments {
 
     /// Opens the stores of a configuration. If there is no installation, creates one and reports this on standard error, because the folder
     /// or the database may be the wrong one.
-    /// - Throws: `ExitCode` 1 if the folder has lost its database. A new database would have another installation id, and no server would
-    ///   start with it.
+    /// - Throws: `ExitCode` 1 if a server has used the folder, and the database is missing. A new database would have another installation
+    ///   id, and the data may be in PostgreSQL.
     func stores(_ configuration: AccountServerConfiguration) async throws -> Stores {
-        let isRemote = configuration.database.isRemote
         let isNew = try await isMissing(configuration)
-        do {
-            if !isRemote { try DataFolder.requireNoLoss(in: folder) }
-        } catch {
-            Terminal.complain("The database can't be opened: \(error).")
-            throw ExitCode.failure
-        }
         let stores = try await open(configuration)
         if isNew {
+            let isRemote = configuration.database.isRemote
             let place = isRemote ? "The database had no tables of Holdfast" : "There was no data in \(folder.path)"
             Terminal.complain("\(place); a new installation was created there.")
         }
@@ -51,9 +45,13 @@ struct DataOptions: ParsableArguments {
     }
 
     /// Returns whether there is no installation, in the folder or at `DATABASE_URL`. Creates nothing.
+    /// - Throws: `ExitCode` 1 if a server has used the folder, and the database is missing. The error message names `DATABASE_URL`.
     func isMissing(_ configuration: AccountServerConfiguration) async throws -> Bool {
-        guard case .postgres(let settings) = configuration.database else { return !exists }
-        return try await reporting { try await PostgresDeployment.isNew(settings) }
+        try await reporting { () async throws -> Bool in
+            if case .postgres(let settings) = configuration.database { return try await PostgresDeployment.isNew(settings) }
+            try DataFolder.requireNoLoss(in: folder)
+            return !exists
+        }
     }
 
     /// Opens the stores of a configuration, and creates what is missing.

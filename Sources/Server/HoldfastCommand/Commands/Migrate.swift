@@ -48,7 +48,7 @@ struct Migrate: AsyncParsableCommand {
 
     /// Migrates the SQLite file by opening it as a server does. An empty file counts as new.
     private func migrateFile(_ path: String) async throws -> (isNew: Bool, steps: [String]) {
-        try DataFolder.requireNoLoss(in: data.folder)
+        try DataFolder.requireNoLoss(in: data.folder, mayCreate: true)
         let pending = data.exists ? try await SQLiteInspection(path: path).pendingMigrations : nil
         try await Stores(data.folder).close()
         return (pending == nil, pending ?? [])
