@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastTesting
+import OfflineQueue
 import StrictJSON
 import Testing
 
@@ -74,6 +75,18 @@ import Testing
             #expect(drained.status == 1)
             #expect(drained.output.contains(/request \d+: dead letter: refused, 400 VALIDATION_INVALID_INPUT/))
         }
+    }
+
+    @Test("Reports a journal that can't be written, with its path and exit code 4")
+    func unwrittenJournal() throws {
+        let failure = JournalFailure(path: "/outbox/journal", error: .storage(JournalError.full))
+        let report = CallReport(.drained(delivered: 1, deadLetters: 1, pending: 1, failure: failure), events: [])
+        #expect("\(report.exitCode)".contains("4"))
+        let text = report.text(in: TextStyle(isColored: false, secret: nil))
+        #expect(text.contains("1 pending\nError: the journal /outbox/journal could not be written: the disk is full."), "\(text)")
+        let error = try #require(report.json.objectValue?["error"]?.objectValue)
+        #expect(error["code"]?.stringValue == "OFFLINE_QUEUE_UNAVAILABLE")
+        #expect(error["message"]?.stringValue?.contains("/outbox/journal") == true)
     }
 
     @Test("Stores no token, and sends a request only with a token of its account")

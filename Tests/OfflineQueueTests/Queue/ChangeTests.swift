@@ -76,6 +76,8 @@ import Testing
         await bench.queue.drain()
         #expect(bench.disk.state.withLock(\.failingSyncs) == 0)
         #expect(bench.server.requests.isEmpty)
+        let failure = bench.queue.takeWriteFailure()
+        #expect(failure.map { "\($0)" } != nil)
         try await bench.queue.cancel(id)
         #expect(bench.queue.counts.pending == 1)
     }

@@ -311,6 +311,25 @@ import Testing
         #expect(clock.nextDeadline?.offset == .seconds(90))
     }
 
+    @Test("Returns the first failed write that kept a drain from sending or from recording", arguments: [false, true])
+    func writeFailure(whileSending: Bool) async throws {
+        let bench = try await QueueBench()
+        try await bench.enqueue("1")
+        bench.network.decide { [bench] _, _ in
+            bench.disk.fail(with: EIO)
+            return .delivered
+        }
+        if !whileSending { bench.disk.fail(with: EIO) }
+        await bench.queue.drain()
+        #expect(bench.server.requests.count == (whileSending ? 1 : 0))
+        #expect(bench.queue.counts.pending == 1)
+        let failure = try #require(bench.queue.takeWriteFailure())
+        guard case .storage(let cause) = failure else { throw failure }
+        #expect(cause as? JournalError == .io(EIO))
+        let further = bench.queue.takeWriteFailure()
+        #expect(further.map { "\($0)" } == nil)
+    }
+
     @Test("Sends at once when the network comes back")
     func connectivity() async throws {
         let connectivity = Connectivity()

@@ -210,18 +210,41 @@ extension OfflineQueue {
     private func takeRole() async -> Bool {
         let now = now
         let lease = options.lease.wholeMilliseconds
-        let result = try? await change { ledger, transaction throws(QueueError) -> Bool in
-            // Read under the lock of the journal: a stop and a `resign()` can precede the closure.
-            let isStopped = dispatcher.withLock(\.isStopped)
-            guard ledger.pendingCount > 0, !isStopped || ledger.isSender(holder, at: now) else { return false }
-            guard let entry = try? ledger.leasing(by: holder, at: now, for: lease) else {
-                return ledger.isSender(holder, at: now)
+        do {
+            return try await change { ledger, transaction throws(QueueError) -> Bool in
+                // Read under the lock of the journal: a stop and a `resign()` can precede the closure.
+                let isStopped = dispatcher.withLock(\.isStopped)
+                guard ledger.pendingCount > 0, !isStopped || ledger.isSender(holder, at: now) else { return false }
+                guard let entry = try? ledger.leasing(by: holder, at: now, for: lease) else {
+                    return ledger.isSender(holder, at: now)
+                }
+                transaction.usesReserve = true
+                transaction.append(entry)
+                return true
             }
-            transaction.usesReserve = true
-            transaction.append(entry)
-            return true
+        } catch {
+            noteWriteFailure(error)
+            return false
         }
-        return result ?? false
+    }
+
+    /// Returns the first failed write to the journal since the last call, and removes it. Such a write kept a drain from sending a request,
+    /// or from recording the end of a request. ``events`` don't report it, because ``run()`` tries again later.
+    ///
+    /// A process that calls ``drain()`` once and then ends, such as a command, uses this method to report why requests are left.
+    package func takeWriteFailure() -> QueueError? {
+        writeFailure.withLock { failure in
+            defer { failure = nil }
+            return failure
+        }
+    }
+
+    /// Stores a failed write for ``takeWriteFailure()``, unless an earlier one is stored.
+    private func noteWriteFailure(_ error: any Error) {
+        let error = QueueError(error)
+        writeFailure.withLock { failure in
+            if failure == nil { failure = error }
+        }
     }
 }
 
@@ -353,6 +376,8 @@ extension OfflineQueue {
         _ error: APIError,
         isNewSession: Bool
     ) async -> Dispatcher.Ending {
+        // The attempt could not be recorded, so the request was not sent.
+        if let cause = error.underlying, cause is JournalError || cause is QueueError { noteWriteFailure(cause) }
         switch Verdict(error) {
         case .delivered:
             return await finish(id, content: content, .delivered(id), outcome: .delivered(nil, []))
@@ -415,6 +440,7 @@ extension OfflineQueue {
         } catch {
             // If the entry is in the file but not durable, it has already ended the request.
             guard hasContent(id, content) else { return .next }
+            noteWriteFailure(error)
             unwritten.withLock { $0[id] = UnwrittenEnd(content: content, entry: entry) }
             return .backOff(nil)
         }

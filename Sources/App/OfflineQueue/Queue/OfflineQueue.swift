@@ -140,6 +140,8 @@ public final class OfflineQueue: Sendable {
     let signedOut = Mutex<Set<QueueOwner>>([])
     /// The ends of requests that could not be written, for example because the disk failed. They exist only in memory.
     let unwritten = Mutex<[QueuedRequestID: UnwrittenEnd]>([:])
+    /// The first failed write to the journal since the last call of ``takeWriteFailure()``.
+    let writeFailure = Mutex<QueueError?>(nil)
     /// The pauses that the queue last reported to subscribers. The queue reports only changes.
     let announced = Mutex<[QueueOwner: QueuePause]>([:])
 

@@ -19,8 +19,8 @@ struct CallReport {
         case queued(QueuedRequestID, pending: Int)
         /// The server performed the request in an earlier attempt, but the response to that attempt is lost.
         case delivered
-        /// The command sent the stored requests of a queue.
-        case drained(delivered: Int, deadLetters: Int, pending: Int)
+        /// The command sent the stored requests of a queue. With a failure, requests are left because the journal could not be written.
+        case drained(delivered: Int, deadLetters: Int, pending: Int, failure: JournalFailure?)
     }
 
     /// The largest number of bytes of a body that a terminal shows.
@@ -44,7 +44,9 @@ struct CallReport {
         switch end {
         case .success, .delivered: return .success
         case .queued: return ExitCode(5)
-        case .drained(_, let deadLetters, let pending): return deadLetters > 0 ? .failure : pending > 0 ? ExitCode(5) : .success
+        case .drained(_, _, _, .some): return ExitCode(4)
+        case .drained(_, let deadLetters, let pending, .none):
+            return deadLetters > 0 ? .failure : pending > 0 ? ExitCode(5) : .success
         case .failure(let error):
             if error.underlying is QueueError { return ExitCode(4) }
             return switch error.kind {
@@ -67,9 +69,10 @@ struct CallReport {
             let command = "holdfast call --queue DIR --drain"
             return "\n" + style.waiting("stored as request \(id)") + "; \(pending) pending. To send: \(command)"
         case .delivered: return "\n" + style.good("delivered") + ", the response to an earlier attempt is lost"
-        case .drained(let delivered, let deadLetters, let pending):
+        case .drained(let delivered, let deadLetters, let pending, let failure):
             let letters = deadLetters == 0 ? "0 dead letters" : style.bad("\(deadLetters) dead letters")
-            return "\n" + style.good("\(delivered) delivered") + ", \(letters), \(pending) pending"
+            let counts = "\n" + style.good("\(delivered) delivered") + ", \(letters), \(pending) pending"
+            return failure.map { counts + "\n" + style.bad("Error: \($0)") } ?? counts
         }
     }
 
@@ -133,14 +136,15 @@ struct CallReport {
                 "queued": ["request": .integer(Int64(clamping: id.rawValue)), "pending": .integer(Int64(pending))],
             ]
         case .delivered: return ["events": events, "delivered": true]
-        case .drained(let delivered, let deadLetters, let pending):
-            return [
-                "events": events,
-                "drained": [
-                    "delivered": .integer(Int64(delivered)), "dead_letters": .integer(Int64(deadLetters)),
-                    "pending": .integer(Int64(pending)),
-                ],
+        case .drained(let delivered, let deadLetters, let pending, let failure):
+            let counts: JSONValue = [
+                "delivered": .integer(Int64(delivered)), "dead_letters": .integer(Int64(deadLetters)),
+                "pending": .integer(Int64(pending)),
             ]
+            guard let failure else { return ["events": events, "drained": counts] }
+            var error = failure.error.apiError(context: nil)
+            error.message = "\(failure)"
+            return ["events": events, "drained": counts, "error": json(error)]
         }
     }
 

@@ -23,8 +23,11 @@ struct QueuedCall {
     /// A closure that receives each event when the command reads it.
     let report: @Sendable (QueueLine) -> Void
 
+    /// The file with the requests of the queue.
+    private var journal: String { folder.appending(path: "journal").path }
+
     /// Whether the folder contains a queue. Each queue has a file `journal`.
-    var exists: Bool { FileManager.default.fileExists(atPath: folder.appending(path: "journal").path) }
+    var exists: Bool { FileManager.default.fileExists(atPath: journal) }
 
     /// Stores a request in the queue and sends it. If there is no response, the request stays in the queue.
     func send(_ request: CallRequest) async throws -> CallReport {
@@ -48,7 +51,8 @@ struct QueuedCall {
 
     /// Sends the stored requests of one server, or of all servers.
     /// - Parameter base: The address of the server; `nil` for all servers to which the stored requests are addressed.
-    /// - Returns: The number of delivered requests, of dead letters and of requests that are left.
+    /// - Returns: The number of delivered requests, of dead letters and of requests that are left. If requests are left because the journal
+    ///   could not be written, the report contains the reason.
     /// - Throws: `QueueError` if the folder can't be read or written.
     func drain(_ base: URL?) async throws -> CallReport {
         // Any client can open the folder and read to which servers the requests are addressed. The address of the client therefore doesn't
@@ -56,11 +60,13 @@ struct QueuedCall {
         let folder = try await open(try base ?? CallRequest.address("http://localhost").base)
         let servers = base.map { [$0] } ?? Set(folder.owners.map(\.server)).sorted().compactMap { URL(string: $0) }
         var (delivered, letters, lines) = (0, 0, [QueueLine]())
+        var failure: QueueError?
         for server in servers {
             let queue = try await open(server)
             let before = queue.counts.delivered
             let (_, read) = await observing(queue) { await queue.drain() }
             lines += read
+            failure = failure ?? queue.takeWriteFailure()
             // If the queue was already paused when the command opened it, there is no event about the pause.
             for request in try await queue.pending(limit: 1) {
                 guard case .paused(let reason) = request.status, reason != .otherServer else { continue }
@@ -74,7 +80,9 @@ struct QueuedCall {
         }
         // Reads the changes that other processes made to the folder.
         _ = try await folder.pending(limit: 0)
-        let end = CallReport.End.drained(delivered: delivered, deadLetters: letters, pending: folder.counts.pending)
+        let pending = folder.counts.pending
+        let unwritten = pending > 0 ? failure.map { JournalFailure(path: journal, error: $0) } : nil
+        let end = CallReport.End.drained(delivered: delivered, deadLetters: letters, pending: pending, failure: unwritten)
         return CallReport(end, events: lines.map(\.json))
     }
 
@@ -127,6 +135,33 @@ struct QueuedCall {
         let result = await body()
         reader.cancel()
         return (result, await reader.value)
+    }
+}
+
+/// A failed write to the journal of a queue, which kept requests in the queue.
+struct JournalFailure: CustomStringConvertible {
+    /// The file of the journal.
+    let path: String
+    /// The reason of the failure.
+    let error: QueueError
+
+    var description: String {
+        """
+        the journal \(path) could not be written: \(reason). Requests are left in the queue, and the server may have received some \
+        of them. Check the permissions and the free space of the folder, and start the command again. Each request keeps its \
+        idempotency key, so the server does not perform it twice.
+        """
+    }
+
+    /// The reason of the failure, in words.
+    private var reason: String {
+        guard case .storage(let cause as JournalError) = error else { return "\(error)" }
+        return switch cause {
+        case .full: "the disk is full"
+        case .busy: "another process uses it"
+        case .io(let code): String(cString: strerror(code))
+        default: "\(error)"
+        }
     }
 }
 
