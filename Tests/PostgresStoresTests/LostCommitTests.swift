@@ -346,7 +346,7 @@ private func withCutCommit(
 ) async throws {
     let server = try await PostgresServer.shared()
     let cut = CommitCut(reachesServer: reachesServer)
-    let proxy = try TCPProxy(to: server.port) { cut }
+    let proxy = try TCPProxy(to: server.port) { cut.makeFilter() }
     defer { proxy.stop() }
     let url = temporary.url.replacing(":\(server.port)/", with: ":\(proxy.port)/")
     let database = try TemporaryDatabase.connect(url, maximum: 1)
