@@ -243,7 +243,10 @@ package struct WrongInstallation: Error, CustomStringConvertible {
                 for a new installation
                 """
         }
-        return "the database belongs to installation \(database), but \(source) names \(other): restore the right database, or correct \(source)"
+        return """
+            the database belongs to installation \(database), but \(source) names \(other): restore the right database, or correct \
+            \(source)
+            """
     }
 }
 
