@@ -68,10 +68,7 @@ public final class PostgresSentResetStore: SentResetStore {
                 // When the row is locked, the transactions of all earlier reservations have ended.
                 _ = try await transaction.lockedValue(of: "sent_resets")
                 for unsent in unknown {
-                    try await transaction.execute(
-                        "DELETE FROM sent_reset WHERE intent_id = $1 AND sent_at = $2",
-                        [.uuid(unsent.intent), .time(unsent.time)]
-                    )
+                    try await transaction.execute(Self.removal, [.uuid(unsent.intent), .time(unsent.time)])
                 }
                 if let refusal = try await Self.refusal(of: intent, for: account, within: bounds, at: now, in: transaction) {
                     return refusal
@@ -161,12 +158,18 @@ public final class PostgresSentResetStore: SentResetStore {
         return try written.rows.first?.value(0) ?? false
     }
 
-    /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email.
-    /// - Parameter intent: The id of the email. An email without a reservation is ignored.
-    /// - Throws: `StoreFailure`.
-    public func cancel(_ intent: MailIntent.ID) async throws {
-        try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
+    /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email. The method does nothing if the
+    /// email has no reservation, or a reservation with another time.
+    /// - Parameters:
+    ///   - intent: The id of the email.
+    ///   - time: The time of the decision that reserved the email.
+    /// - Throws: `StoreFailure`. The caller can repeat the call later.
+    public func cancel(_ intent: MailIntent.ID, reservedAt time: Date) async throws {
+        try await database.execute(Self.removal, [.uuid(intent), .time(time)])
     }
+
+    /// Removes the reservation of an email, unless a later reservation has replaced it.
+    private static let removal: PostgresStatement = "DELETE FROM sent_reset WHERE intent_id = $1 AND sent_at = $2"
 
     /// Removes up to 500 expired reservations. A reservation expires at the end of the longest window in which a bound counts its email.
     ///

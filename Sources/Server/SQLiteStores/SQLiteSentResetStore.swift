@@ -74,14 +74,17 @@ public struct SQLiteSentResetStore: SentResetStore {
         }
     }
 
-    /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email.
-    /// - Parameter intent: The id of the email. An email without a reservation is ignored.
-    /// - Throws: `StoreFailure`.
-    public func cancel(_ intent: MailIntent.ID) async throws {
+    /// Removes the reservation of an email that was not sent, so that the bounds no longer count this email. The method does nothing if the
+    /// email has no reservation, or a reservation with another time.
+    /// - Parameters:
+    ///   - intent: The id of the email.
+    ///   - time: The time of the decision that reserved the email.
+    /// - Throws: `StoreFailure`. The caller can repeat the call later.
+    public func cancel(_ intent: MailIntent.ID, reservedAt time: Date) async throws {
         try await database.write { database in
             try database.executeCached(
-                sql: "DELETE FROM sent_reset WHERE intent_id = ?",
-                arguments: [intent.uuidString.lowercased()]
+                sql: "DELETE FROM sent_reset WHERE intent_id = ? AND sent_at = ?",
+                arguments: [intent.uuidString.lowercased(), time.timeIntervalSince1970]
             )
         }
     }

@@ -351,11 +351,13 @@ extension AccountStoreCheck {
     /// id of the intent. So several attempts to send the same email count once, even after a crash. The limit of an account is a sliding
     /// window: the account can receive another email exactly when an earlier email leaves the window, even if a sweep has run. The limit
     /// for all accounts is spread evenly over its window. Concurrent calls must never exceed a limit. If the caller didn't send the email
-    /// and cancels its reservation, the email no longer counts.
+    /// and cancels its reservation, the email no longer counts. The caller passes the time of the reservation, so a repeated cancellation
+    /// never removes a later reservation of the same email.
     ///
     /// Common causes of failures:
     /// - *Counts several tries of an email once*: each call adds a row, a repeated call doesn't replace the time that the first call
     ///   stored, or a repeated call doesn't return `reservedAgain`.
+    /// - *Cancels a reservation by its time*: the store ignores the time, or rounds the stored time.
     /// - *Paces all emails*: the store admits the whole quota at once. But a policy of 100 per minute with a burst of 10 admits only 10
     ///   emails within 6 s.
     /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
@@ -374,11 +376,29 @@ extension AccountStoreCheck {
             try require(try await reserve(2, after: 2), equals: .accountExceeded, "The third email")
             let others = try await store.reserve(UUID(), for: other.id, within: bounds, at: .after(2))
             try require(others, equals: .reserved, "An email for another account")
-            try await store.cancel(ids[0])
+            try await store.cancel(ids[0], reservedAt: .after(0))
             try require(try await reserve(2, after: 2), equals: .reserved, "The third email after a cancellation")
             while try await store.sweep(at: .after(60.5)) {}
             try require(try await reserve(0, after: 60.5), equals: .accountExceeded, "The first email after 60.5 s")
             try require(try await reserve(0, after: 61), equals: .reserved, "The first email after 61 s")
+        },
+        AccountStoreCheck("sentResets", "Cancels a reservation by its time, and never a later one of the same email") { stores in
+            let account = try await stores.addAccount()
+            let (store, ids) = (stores.sentResets, (0..<3).map { _ in UUID() })
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(60)))
+            func reserve(_ number: Int, after seconds: TimeInterval) async throws -> ResetMailDecision {
+                try await store.reserve(ids[number], for: account.id, within: bounds, at: .after(seconds))
+            }
+            // These times have no exact binary or decimal representation.
+            let (first, second) = (1 / 3.0, 2 / 3.0)
+            try require(try await reserve(0, after: first), equals: .reserved, "The first email")
+            try require(try await reserve(0, after: second), equals: .reservedAgain, "A retry of the first email")
+            try await stores.others.sentResets.cancel(ids[0], reservedAt: .after(first))
+            try require(try await reserve(1, after: 1), equals: .accountExceeded, "The second email after the first cancellation")
+            for _ in 0..<2 { try await stores.others.sentResets.cancel(ids[0], reservedAt: .after(second)) }
+            try require(try await reserve(1, after: 1), equals: .reserved, "The second email after a cancellation")
+            for id in [ids[0], ids[2]] { try await store.cancel(id, reservedAt: .after(1)) }
+            try require(try await reserve(2, after: 2), equals: .accountExceeded, "The third email")
         },
         AccountStoreCheck("sentResets", "Paces all emails, and reports when the next one may be sent") { stores in
             let account = try await stores.addAccount()

@@ -64,6 +64,36 @@ import Testing
         }
     }
 
+    @Test("Doesn't cancel the reservation of another server after its lease has ended")
+    func endedLease() async throws {
+        let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
+        let stores = InMemoryAccountStores { operation in
+            guard operation == "resetTokens.insert" else { return }
+            try await meanwhile.withLock { $0.take() }?()
+        }
+        try await withPostOffice(stores: stores) { office in
+            let account = try await stores.addAccount("a0@example.com")
+            let email = try intent(nil, 0)
+            try await stores.intents.enqueue(email)
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(3_600)))
+            let quota = ResetMailQuota(stores.sentResets) { bounds }
+            let delivery = ScriptedDelivery()
+            let worker = try office.worker(delivery: delivery, quota: quota)
+            // While the worker stores the token, its lease ends, and another server reserves the email.
+            meanwhile.withLock { meanwhile in
+                meanwhile = {
+                    office.clock.advance(by: 121)
+                    let now = office.clock.now()
+                    let decision = try await stores.sentResets.reserve(email.id, for: account.id, within: bounds, at: now)
+                    #expect(decision == .reservedAgain)
+                }
+            }
+            #expect(try await worker.processDue() == 1)
+            #expect(delivery.attempts == 0)
+            #expect(stores.read { $0.sentResets.count } == 1)
+        }
+    }
+
     @Test("Counts an email that may have arrived even if its retry is not sent")
     func uncertainArrival() async throws {
         try await withPostOffice { office in

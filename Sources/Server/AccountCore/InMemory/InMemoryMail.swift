@@ -226,8 +226,10 @@ struct InMemorySentResets: SentResetStore {
         }
     }
 
-    func cancel(_ intent: MailIntent.ID) async throws {
-        try await stores.perform("sentResets.cancel") { $0.sentResets[intent] = nil }
+    func cancel(_ intent: MailIntent.ID, reservedAt time: Date) async throws {
+        try await stores.perform("sentResets.cancel") { state in
+            if state.sentResets[intent]?.sentAt == time { state.sentResets[intent] = nil }
+        }
     }
 
     func sweep(at now: Date) async throws -> Bool {

@@ -201,9 +201,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 case .nobody: break
                 case .expired: return try await abandon(intent, leaseEnd, reason: "its link expired before delivery")
                 case .mail(let mail, let token):
-                    switch try await quota?.reserve(token, for: intent, at: steady()) ?? .reserved {
-                    case .reserved: try await deliver(mail, token, intent, leaseEnd, isCounted: false)
-                    case .reservedAgain: try await deliver(mail, token, intent, leaseEnd, isCounted: true)
+                    let now = steady()
+                    switch try await quota?.reserve(token, for: intent, at: now) ?? .reserved {
+                    case .reserved: try await deliver(mail, token, intent, leaseEnd, reservedAt: now)
+                    case .reservedAgain: try await deliver(mail, token, intent, leaseEnd, reservedAt: nil)
                     case .accountExceeded: noteLimited(intent, token)
                     case .later: return try await intents.release(intent, leaseEnd: leaseEnd, at: steady())
                     }
@@ -242,20 +243,20 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///
     /// The token is stored first, so that the link works as soon as the email arrives. The older links are removed last, because an email
     /// that can't be delivered must not invalidate links that were delivered.
-    /// - Parameter isCounted: Whether the quota counts an earlier attempt, which may have delivered the email. The email then counts even
-    ///   if this attempt fails.
+    /// - Parameter reservation: The time at which the quota reserved the email. It is `nil` if the quota counts an earlier attempt, which
+    ///   may have delivered the email. The email then counts even if this attempt fails.
     private func deliver(
         _ mail: Mail,
         _ token: MailedToken,
         _ intent: MailIntent,
         _ leaseEnd: Date,
-        isCounted: Bool
+        reservedAt reservation: Date?
     ) async throws {
         do {
             try await keep(token)
         } catch {
             // No email is sent. If the retry has no recipient either, nothing else removes the record of the email.
-            if !isCounted { try? await quota?.cancel(intent) }
+            if let reservation { try? await quota?.cancel(intent, reservedAt: reservation) }
             throw error
         }
         do {
@@ -265,7 +266,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
             if !mayHaveArrived {
                 try await discard(token)
-                if !isCounted { try await quota?.cancel(intent) }
+                if let reservation { try await quota?.cancel(intent, reservedAt: reservation) }
             }
             throw error
         }

@@ -42,8 +42,11 @@ public final class ResetMailQuota: Sendable {
     }
 
     /// Removes the record of an email that was not delivered, so that it no longer counts for the limits.
-    func cancel(_ intent: MailIntent) async throws {
+    /// - Parameters:
+    ///   - intent: The email.
+    ///   - time: The time at which ``reserve(_:for:at:)`` reserved the email.
+    func cancel(_ intent: MailIntent, reservedAt time: Date) async throws {
         guard intent.subject.isAnonymous else { return }
-        try await store.cancel(intent.id)
+        try await store.cancel(intent.id, reservedAt: time)
     }
 }

@@ -16,8 +16,12 @@ public protocol SentResetStore: Sendable {
         -> ResetMailDecision
     /// Removes the record of an email that was not delivered.
     ///
-    /// The email then no longer counts for the limits. If the record doesn't exist, nothing happens.
-    func cancel(_ intent: MailIntent.ID) async throws
+    /// The email then no longer counts for the limits. If a later call of ``reserve(_:for:within:at:)`` has replaced the record, or if the
+    /// record doesn't exist, nothing happens. So the caller can repeat a failed call at any later time.
+    /// - Parameters:
+    ///   - intent: The id of the email.
+    ///   - time: The time that the caller passed to ``reserve(_:for:within:at:)``. The store compares it exactly.
+    func cancel(_ intent: MailIntent.ID, reservedAt time: Date) async throws
     /// Removes records that no longer count for any limit. The work per call is bounded.
     /// - Returns: Whether there may be more records to remove.
     @discardableResult
