@@ -64,6 +64,58 @@ import Testing
         }
     }
 
+    @Test("Repeats a failed cancellation, so that an unsent email doesn't count")
+    func failedCancellation() async throws {
+        try await withPostOffice(stores: failingStores(["sentResets.cancel": 1])) { office in
+            try await office.stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(3_600)))
+            let quota = ResetMailQuota(office.stores.sentResets) { bounds }
+            let refused = MailDeliveryError(.refused, message: "550 no such mailbox")
+            let delivery = ScriptedDelivery(failing: 1, with: refused, then: office.mailbox)
+            let worker = try office.worker(delivery: delivery, quota: quota)
+            try await office.request("ana@example.com")
+            #expect(try await worker.processDue() == 1)
+            #expect(try await office.stores.intents.count() == 0)
+            #expect(office.stores.read { $0.sentResets.count } == 1)
+            #expect(office.logged.contains("Email reservation not canceled"))
+            try await office.request("ana@example.com")
+            #expect(try await worker.processDue() == 1)
+            #expect(try office.mailCount == 1)
+            #expect(office.stores.read { $0.sentResets.count } == 1)
+        }
+    }
+
+    @Test("Repeats a failed cancellation before it reserves the same email again")
+    func cancellationBeforeRetry() async throws {
+        let stores = failingStores(["resetTokens.insert": 1, "sentResets.cancel": 2])
+        try await withPostOffice(stores: stores) { office in
+            try await stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(3_600)))
+            let quota = ResetMailQuota(stores.sentResets) { bounds }
+            let refused = MailDeliveryError(.refused, message: "550 no such mailbox")
+            let worker = try office.worker(delivery: ScriptedDelivery(failing: 1, with: refused), quota: quota)
+            try await office.request("ana@example.com")
+            #expect(try await worker.processDue() == 1)
+            office.clock.advance(by: 7)
+            #expect(try await worker.processDue() == 1)
+            #expect(try await stores.intents.count() == 0)
+            #expect(stores.read { $0.sentResets.count } == 0)
+        }
+    }
+
+    @Test("Repeats at most 256 failed cancellations, and drops the oldest ones")
+    func cancellationBound() async throws {
+        let stores = failingStores(["sentResets.cancel": 257])
+        let quota = ResetMailQuota(stores.sentResets) { ResetMailBounds() }
+        let unsent = try (0..<257).map { try intent(nil, $0) }
+        for intent in unsent {
+            _ = try await stores.sentResets.reserve(intent.id, for: nil, within: ResetMailBounds(), at: .after(0))
+            await #expect(throws: StoreFailure.self) { try await quota.cancel(intent, reservedAt: .after(0)) }
+        }
+        try await quota.cancelPending()
+        #expect(stores.read { Array($0.sentResets.keys) } == [unsent[0].id])
+    }
+
     @Test("Doesn't cancel the reservation of another server after its lease has ended")
     func endedLease() async throws {
         let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
@@ -162,6 +214,20 @@ import Testing
             }
             #expect(try await queue.count() == 0)
         }
+    }
+}
+
+/// Returns stores in which some operations fail.
+/// - Parameter failures: The number of times that each operation fails before it succeeds.
+private func failingStores(_ failures: [String: Int]) -> InMemoryAccountStores {
+    let remaining = Mutex(failures)
+    return InMemoryAccountStores { operation in
+        let fails = remaining.withLock { remaining in
+            guard let count = remaining[operation], count > 0 else { return false }
+            remaining[operation] = count - 1
+            return true
+        }
+        if fails { throw StoreFailure(isBusy: true, message: "busy") }
     }
 }
 

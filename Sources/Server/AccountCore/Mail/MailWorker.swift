@@ -159,6 +159,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         let abandoned = try await intents.releaseAbandoned(at: steady())
         if abandoned > 0 { logger.notice("Emails of a stopped server released", metadata: ["mail.count": "\(abandoned)"]) }
         if outage.isPaused(at: steady()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
+        // The first failure was logged. If the store fails again, the next batch repeats the cancellations.
+        try? await quota?.cancelPending()
         let batch = MailBatch(size: schedule.batchSize)
         try await withThrowingTaskGroup { lanes in
             for _ in 0..<outage.width(schedule.width, at: steady()) {
@@ -256,7 +258,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             try await keep(token)
         } catch {
             // No email is sent. If the retry has no recipient either, nothing else removes the record of the email.
-            if let reservation { try? await quota?.cancel(intent, reservedAt: reservation) }
+            await cancel(intent, reservedAt: reservation)
             throw error
         }
         do {
@@ -266,7 +268,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
             if !mayHaveArrived {
                 try await discard(token)
-                if let reservation { try await quota?.cancel(intent, reservedAt: reservation) }
+                await cancel(intent, reservedAt: reservation)
             }
             throw error
         }
@@ -283,6 +285,19 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin)
         }
         logger.info("Email delivered", metadata: ["mail.intent": "\(intent.name)"])
+    }
+
+    /// Cancels the reservation of an email that was not sent. If the store fails, the next batch repeats the cancellation.
+    /// - Parameters:
+    ///   - intent: The email.
+    ///   - reservation: The time at which the quota reserved the email; `nil` if the email must count.
+    private func cancel(_ intent: MailIntent, reservedAt reservation: Date?) async {
+        guard let quota, let reservation else { return }
+        do {
+            try await quota.cancel(intent, reservedAt: reservation)
+        } catch {
+            logger.warning("Email reservation not canceled", metadata: .failure(error, ["mail.intent": "\(intent.name)"]))
+        }
     }
 
     /// Records that the worker didn't send a reset email, because the account's limit for reset emails was exhausted. The client can't
