@@ -116,6 +116,20 @@ import Testing
         #expect(stores.read { Array($0.sentResets.keys) } == [unsent[0].id])
     }
 
+    @Test("Doesn't count an unsent email if its token can't be removed")
+    func unremovedToken() async throws {
+        try await withPostOffice(stores: failingStores(["resetTokens.discard": 1])) { office in
+            try await office.stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(3_600)))
+            let quota = ResetMailQuota(office.stores.sentResets) { bounds }
+            let busy = MailDeliveryError(.deferred, message: "421 busy")
+            let worker = try office.worker(delivery: ScriptedDelivery(failing: 1, with: busy), quota: quota)
+            try await office.request("ana@example.com")
+            #expect(try await worker.processDue() == 1)
+            #expect(office.stores.read { $0.sentResets.count } == 0)
+        }
+    }
+
     @Test("Doesn't cancel the reservation of another server after its lease has ended")
     func endedLease() async throws {
         let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)

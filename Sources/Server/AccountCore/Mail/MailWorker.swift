@@ -267,8 +267,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             // The email may have arrived, so its link must stay valid.
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
             if !mayHaveArrived {
-                try await discard(token)
                 await cancel(intent, reservedAt: reservation)
+                try await discard(token)
             }
             throw error
         }
