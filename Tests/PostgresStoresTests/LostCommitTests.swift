@@ -269,6 +269,19 @@ import Testing
         }
     }
 
+    @Test("Stores the event of a change of the state once if the commit lost its response")
+    func stateEvent() async throws {
+        try await withDatabase { temporary in
+            let id = try await temporary.stores.addAccount().id
+            let event = AuditEvent(kind: .suspended, accountID: id, time: .after(1), origin: .none)
+            let outcome = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.accounts.setState(.suspended, of: id, event: event)
+            }
+            #expect(try outcome.get())
+            #expect(try await temporary.stores.audit.events(of: id, limit: 9) == [event])
+        }
+    }
+
     @Test("Stores an audit event once if it is appended again after an unknown outcome")
     func appendedAgain() async throws {
         try await withDatabase { temporary in

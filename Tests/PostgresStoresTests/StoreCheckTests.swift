@@ -1,6 +1,8 @@
+import AccountCore
 import AccountStoreTesting
 import Foundation
 import Idempotency
+import PostgresDriver
 import PostgresStores
 import Testing
 
@@ -18,5 +20,18 @@ import Testing
     @Test("Commits mutations together with their idempotency keys", arguments: IdempotentEffectCheck.all)
     func effects(_ check: IdempotentEffectCheck) async throws {
         try await withDatabase { try await check.run($0.stores, PostgresIdempotencyStore($0.database)) }
+    }
+
+    @Test("An account whose audit event can't be stored keeps its state")
+    func refusedEvent() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            try await temporary.database.execute("ALTER TABLE audit_event ADD CHECK (kind <> 'suspended')")
+            let event = AuditEvent(kind: .suspended, accountID: account.id, time: .after(1), origin: .none)
+            await #expect(throws: StoreFailure.self) {
+                _ = try await temporary.stores.accounts.setState(.suspended, of: account.id, event: event)
+            }
+            #expect(try await temporary.stores.accounts.account(id: account.id) == account)
+        }
     }
 }

@@ -186,25 +186,34 @@ public struct PostgresAccountRepository: AccountRepository {
     ///
     /// The method first locks the account's row, so it waits only for operations on the same account, such as a reset or a sign-in. The
     /// change is one transaction with at most three round trips.
+    ///
+    /// If the response of the commit is lost, the transaction is repeated. The repetition finds the new state and stores no second event.
     /// - Parameters:
     ///   - state: The new state. If the account already has this state, the epoch doesn't change.
     ///   - id: The account.
+    ///   - event: The audit event of the change. If the state changes, the same transaction stores the event. `nil` stores no event.
     /// - Throws: `StoreFailure`.
     /// - Returns: Whether the account exists.
-    public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
-        try await database.transaction { transaction in
-            let found = try await transaction.execute(
-                "UPDATE account SET state = $1, epoch = epoch + CASE WHEN state <> $1 THEN 1 ELSE 0 END WHERE id = $2",
-                [.text(state.rawValue), .uuid(id.rawValue)]
-            )
-            guard found.count == 1 else { return false }
-            guard state != .active else { return true }
-            try await transaction.execute(
-                PostgresSessionStore.endAll(of: id.rawValue) + [
-                    ("DELETE FROM reset_token WHERE account_id = $1", [.uuid(id.rawValue)]),
-                    ("DELETE FROM freeze_token WHERE account_id = $1", [.uuid(id.rawValue)]),
-                ]
-            )
+    public func setState(_ state: Account.State, of id: Account.ID, event: AuditEvent?) async throws -> Bool {
+        let insertion = event.map { PostgresAuditStore.statement(adding: $0, as: OrderedID.next()) }
+        return try await database.transaction { transaction in
+            let account = PostgresValue.uuid(id.rawValue)
+            let results = try await transaction.execute([
+                ("SELECT state FROM account WHERE id = $1 FOR UPDATE", [account]),
+                (
+                    "UPDATE account SET state = $1, epoch = epoch + CASE WHEN state <> $1 THEN 1 ELSE 0 END WHERE id = $2",
+                    [.text(state.rawValue), account]
+                ),
+            ])
+            guard let row = results[0].rows.first else { return false }
+            var changes: [(PostgresStatement, [PostgresValue])] = []
+            if state != .active {
+                changes += PostgresSessionStore.endAll(of: id.rawValue)
+                changes.append(("DELETE FROM reset_token WHERE account_id = $1", [account]))
+                changes.append(("DELETE FROM freeze_token WHERE account_id = $1", [account]))
+            }
+            if let insertion, try row.value(0) as String != state.rawValue { changes.append(insertion) }
+            try await transaction.execute(changes)
             return true
         }
     }

@@ -40,15 +40,7 @@ public final class PostgresAuditStore: AuditStore {
         let identified = events.enumerated().map { index, event in
             (event: event, id: index < ids.count ? ids[index] : OrderedID.next())
         }
-        let rows = identified.map { event, id -> (PostgresStatement, [PostgresValue]) in
-            (
-                Self.insertion,
-                [
-                    .uuid(event.accountID.rawValue), .time(event.time), .uuid(id), .text(event.kind.rawValue),
-                    .text(event.origin.client), .text(event.origin.requestID),
-                ]
-            )
-        }
+        let rows = identified.map { Self.statement(adding: $0.event, as: $0.id) }
         guard !rows.isEmpty else { return }
         do {
             _ = try await database.transaction { try await $0.execute(rows) }
@@ -60,6 +52,20 @@ public final class PostgresAuditStore: AuditStore {
             throw error
         }
         if !ids.isEmpty { unconfirmed.withLock { $0 = [] } }
+    }
+
+    /// Returns a statement that adds an event, if the account of the event exists.
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - id: The id of the event, by ``OrderedID``. If there is an event with this id already, the statement adds nothing.
+    static func statement(adding event: AuditEvent, as id: UUID) -> (PostgresStatement, [PostgresValue]) {
+        (
+            Self.insertion,
+            [
+                .uuid(event.accountID.rawValue), .time(event.time), .uuid(id), .text(event.kind.rawValue),
+                .text(event.origin.client), .text(event.origin.requestID),
+            ]
+        )
     }
 
     /// Adds an event if its account exists.

@@ -65,15 +65,24 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// - Parameters:
     ///   - state: The new state. If the account already has this state, the epoch doesn't change.
     ///   - id: The account.
-    /// - Throws: `StoreFailure`.
+    ///   - event: The audit event of the change. If the state changes, the same transaction stores the event. `nil` stores no event.
+    /// - Throws: `StoreFailure`. In this case, nothing is changed.
     /// - Returns: Whether the account exists.
-    public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
+    public func setState(_ state: Account.State, of id: Account.ID, event: AuditEvent?) async throws -> Bool {
         try await database.write { database in
-            try database.execute(
-                sql: "UPDATE account SET state = ?1, epoch = epoch + (state <> ?1) WHERE id = ?2",
-                arguments: [state.rawValue, id.description]
+            let old = try String.fetchOne(
+                database,
+                sql: "SELECT state FROM account WHERE id = ?",
+                arguments: [id.description]
             )
-            guard database.changesCount == 1 else { return false }
+            guard let old else { return false }
+            if old != state.rawValue {
+                try database.execute(
+                    sql: "UPDATE account SET state = ?, epoch = epoch + 1 WHERE id = ?",
+                    arguments: [state.rawValue, id.description]
+                )
+                try event?.insert(into: database)
+            }
             if state != .active {
                 for table in ["session", "reset_token", "freeze_token"] {
                     try database.execute(sql: "DELETE FROM \(table) WHERE account_id = ?", arguments: [id.description])

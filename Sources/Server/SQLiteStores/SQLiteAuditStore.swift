@@ -24,18 +24,7 @@ public struct SQLiteAuditStore: AuditStore {
     /// - Throws: `StoreFailure`. In this case, no event is stored.
     public func append(_ events: [AuditEvent]) async throws {
         try await database.write { database in
-            for event in events {
-                try database.executeCached(
-                    sql: """
-                        INSERT INTO audit_event (account_id, kind, time, client, request_id)
-                        SELECT id, ?, ?, ?, ? FROM account WHERE id = ?
-                        """,
-                    arguments: [
-                        event.kind.rawValue, event.time.timeIntervalSince1970, event.origin.client, event.origin.requestID,
-                        event.accountID.description,
-                    ]
-                )
-            }
+            for event in events { try event.insert(into: database) }
         }
     }
 
@@ -104,5 +93,20 @@ public struct SQLiteAuditStore: AuditStore {
             }
             return hasMore
         }
+    }
+}
+
+extension AuditEvent {
+    /// Adds the event. If its account doesn't exist, the method does nothing.
+    func insert(into database: Database) throws {
+        try database.executeCached(
+            sql: """
+                INSERT INTO audit_event (account_id, kind, time, client, request_id)
+                SELECT id, ?, ?, ?, ? FROM account WHERE id = ?
+                """,
+            arguments: [
+                kind.rawValue, time.timeIntervalSince1970, origin.client, origin.requestID, accountID.description,
+            ]
+        )
     }
 }

@@ -165,7 +165,7 @@ extension AccountStoreCheck {
     /// state when a link is used.
     ///
     /// If the account already has the new state, the store changes nothing and returns `true`. If the account is unknown, the store returns
-    /// `false`.
+    /// `false`. The store adds the audit event of the change only if the state changes.
     private static let accountStates: [AccountStoreCheck] =
         [Account.State.suspended, .inactive].map { state in
             check("Ends sessions and links of an account that becomes \(state.rawValue), and raises its epoch") { stores in
@@ -200,7 +200,20 @@ extension AccountStoreCheck {
                 try require(try await stores.stored(account), equals: account, "The account")
                 let isKnown = try await stores.accounts.setState(.active, of: Account.ID(rawValue: UUID()))
                 try require(!isKnown, "setState returns false for an unknown account")
-            }
+            },
+            check("Stores the event of a change of the state, and none without a change") { stores in
+                let account = try await stores.addAccount()
+                let event = AuditEvent(kind: .suspended, accountID: account.id, time: .after(1), origin: .none)
+                for attempt in ["the first", "the second"] {
+                    let isKnown = try await stores.accounts.setState(.suspended, of: account.id, event: event)
+                    try require(isKnown, "setState returns true")
+                    let stored = try await stores.others.audit.events(of: account.id, limit: 9)
+                    try require(stored, equals: [event], "The events after \(attempt) call")
+                }
+                try require(await stores.accounts.setState(.active, of: account.id), "setState returns true")
+                let stored = try await stores.audit.events(of: account.id, limit: 9)
+                try require(stored, equals: [event], "The events after a change without an event")
+            },
         ]
 
     /// Returns a check whose description begins with `accounts:`.

@@ -2,6 +2,7 @@ import Configuration
 import DataServerTesting
 import ErrorContract
 import Foundation
+import GRDB
 import Pages
 import StrictJSON
 import Testing
@@ -88,6 +89,30 @@ import Testing
                 in: folder
             )
             #expect(strict.errors.contains("at least 40 characters"))
+        }
+    }
+
+    @Test("An account whose audit event can't be stored keeps its state")
+    func stateWithEvent() async throws {
+        try await withFolder { folder in
+            let add = ["users", "add", "ana@example.com", "--first-name", "Ana"]
+            #expect(try await Binary.run(add, input: "a good password\n", in: folder).status == 0)
+            let file = try DatabaseQueue(path: folder.appending(path: "data/holdfast.sqlite3").path)
+            try await file.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER refusal BEFORE INSERT ON audit_event BEGIN SELECT RAISE(ABORT, 'no event'); END
+                        """
+                )
+            }
+            let suspend = ["users", "suspend", "ana@example.com"]
+            #expect(try await Binary.run(suspend, in: folder).status != 0)
+            #expect(try await Binary.run(["users", "list"], in: folder).output.contains("  active  ana@example.com"))
+            try await file.write { try $0.execute(sql: "DROP TRIGGER refusal") }
+            let repeated = try await Binary.run(suspend, in: folder)
+            #expect(repeated.status == 0 && repeated.output.contains("is suspended"), "\(repeated.errors)")
+            let audit = try await Binary.run(["users", "audit", "ana@example.com"], in: folder)
+            #expect(audit.output.contains("suspended"), "\(audit.errors)")
         }
     }
 

@@ -30,11 +30,14 @@ struct InMemoryAccounts: AccountRepository {
         }
     }
 
-    func setState(_ newState: Account.State, of id: Account.ID) async throws -> Bool {
+    func setState(_ newState: Account.State, of id: Account.ID, event: AuditEvent?) async throws -> Bool {
         try await stores.perform("accounts.setState") { state in
             guard let account = state.accounts[id] else { return false }
             state.accounts[id]?.state = newState
-            if account.state != newState { state.accounts[id]?.epoch += 1 }
+            if account.state != newState {
+                state.accounts[id]?.epoch += 1
+                if let event { state.append(event) }
+            }
             if newState != .active {
                 state.endSessions(of: id)
                 state.resetTokens = state.resetTokens.filter { $0.value.token.accountID != id }

@@ -6,9 +6,7 @@ struct InMemoryAudit: AuditStore {
 
     func append(_ events: [AuditEvent]) async throws {
         try await stores.perform("audit.append") { state in
-            for event in events where state.accounts[event.accountID] != nil {
-                state.events[event.accountID, default: []].append(event)
-            }
+            for event in events { state.append(event) }
         }
     }
 
@@ -35,5 +33,13 @@ struct InMemoryAudit: AuditStore {
     /// Sorts events by their times, newest first. If several events have the same time, the last of them comes first.
     private static func newestFirst(_ events: [AuditEvent]) -> [AuditEvent] {
         events.enumerated().sorted { ($0.element.time, $0.offset) > ($1.element.time, $1.offset) }.map(\.element)
+    }
+}
+
+extension InMemoryState {
+    /// Stores an event. If its account doesn't exist, the method does nothing.
+    mutating func append(_ event: AuditEvent) {
+        guard accounts[event.accountID] != nil else { return }
+        events[event.accountID, default: []].append(event)
     }
 }

@@ -26,8 +26,10 @@ public protocol AccountRepository: Sendable {
     /// - Parameters:
     ///   - state: The new state. If the account has this state already, its epoch doesn't change.
     ///   - id: The account.
+    ///   - event: The audit event of the change, of the same account. If the state changes, the same transaction stores the event. `nil`
+    ///     stores no event.
     /// - Returns: Whether there is such an account.
-    func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
+    func setState(_ state: Account.State, of id: Account.ID, event: AuditEvent?) async throws -> Bool
     /// Counts all accounts, and their foreign hashes by kind. A hash is foreign if another system created it, or if its cost differs from
     /// the cost of new hashes. The time is proportional to the number of foreign hashes, and the memory to the number of kinds.
     /// - Parameter kind: Returns the kind of a hash; `nil` if the store must not count the hash.
@@ -54,4 +56,9 @@ public protocol AccountRepository: Sendable {
 extension AccountRepository {
     /// Adds an account without an email. It returns and throws the same as ``insert(_:notice:)``.
     public func insert(_ account: Account) async throws -> Bool { try await insert(account, notice: nil) }
+
+    /// Sets the state of an account without an audit event. It returns and throws the same as ``setState(_:of:event:)``.
+    public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
+        try await setState(state, of: id, event: nil)
+    }
 }

@@ -8,8 +8,8 @@ public import Observability
 ///
 /// Several methods read or change more than one store in one transaction, for example
 /// ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``, ``AccountLockTokenStore/lock(_:at:)``,
-/// ``AccountRepository/setState(_:of:)``, ``SessionStore/open(_:refresh:epoch:)`` and ``AccountRecordStore/change(_:at:_:)``. So all stores
-/// of one value must share one database.
+/// ``AccountRepository/setState(_:of:event:)``, ``SessionStore/open(_:refresh:epoch:)`` and ``AccountRecordStore/change(_:at:_:)``. So
+/// all stores of one value must share one database.
 public protocol AccountStores: Sendable {
     /// The accounts.
     var accounts: any AccountRepository { get }

@@ -42,7 +42,7 @@ extension Users {
     }
 }
 
-/// Changes the state of an account, records the event, and prints the result.
+/// Changes the state of an account and records the event, in one transaction, and prints the result.
 /// - Parameters:
 ///   - which: The account.
 ///   - state: The new state. If the account already has this state, it isn't changed.
@@ -61,7 +61,7 @@ private func change(
         Terminal.say("\(account.id) is \(state.rawValue) already")
         return
     }
-    guard try await stores.accounts.setState(state, of: account.id) else { throw ExitCode.failure }
-    try await stores.audit.append([AuditEvent(kind: kind, accountID: account.id, time: Date(), origin: .none)])
+    let event = AuditEvent(kind: kind, accountID: account.id, time: Date(), origin: .none)
+    guard try await stores.accounts.setState(state, of: account.id, event: event) else { throw ExitCode.failure }
     Terminal.say("\(account.id) is \(state.rawValue)")
 }
