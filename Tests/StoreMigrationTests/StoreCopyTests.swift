@@ -3,6 +3,7 @@ import AccountCore
 import AccountStoreTesting
 import ErrorContract
 import Foundation
+import GRDB
 import Idempotency
 import PostgresDriver
 import PostgresStores
@@ -237,6 +238,64 @@ import Testing
             #expect(failure?.description.contains("account differs") == true)
             try await source.addAccount("another@example.com")
             #expect(try await PostgresSchema.isIncompleteCopy(installation.postgres))
+        }
+    }
+
+    @Test("Counts the rows after the seal, so that no write waits for the count")
+    func countAfterSeal() async throws {
+        try await withInstallation { installation in
+            try await installation.source.addAccount()
+            let states = Mutex<[Bool?]>([])
+            let report = try await installation.copy().run { event in
+                guard case .counting = event else { return }
+                let isSealed = try? SQLiteSeal.isClosed(installation.file)
+                states.withLock { $0.append(isSealed) }
+            }
+            #expect(states.withLock { $0 } == [true])
+            #expect(report?.tables.first?.rows == 1)
+        }
+    }
+
+    @Test("A row that the log of changes misses ends the seal, and the server continues")
+    func missedRow() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let ana = try await source.addAccount()
+            let sql = """
+                DROP TRIGGER copy_account_device_insert;
+                INSERT INTO account_device (account_id, family, first_seen_at) VALUES ('\(ana.id)', 'iPad', 1);
+                """
+            let isAdded = Mutex(false)
+            let addRow: @Sendable (StoreCopy.Event) -> Void = { event in
+                guard case .compared(let done, let total) = event, done == total else { return }
+                let isFirst = isAdded.withLock { isAdded in
+                    defer { isAdded = true }
+                    return !isAdded
+                }
+                guard isFirst else { return }
+                #expect(throws: Never.self) {
+                    try DatabaseQueue(path: installation.file.path).write { try $0.execute(sql: sql) }
+                }
+            }
+            let failure = await #expect(throws: CopyFailure.self) { try await installation.copy().run(addRow) }
+            #expect(failure?.description == "account_device has 0 rows in PostgreSQL and 1 in SQLite")
+            #expect(try !SQLiteSeal.isClosed(installation.file))
+            try await source.addAccount("ben@example.com")
+            #expect(try await PostgresSchema.isIncompleteCopy(installation.postgres))
+        }
+    }
+
+    @Test("A copy that is canceled during the count removes the seal, and the next one ends")
+    func canceledCount() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            try await source.addAccount()
+            #expect(try await !installation.interruptedCopy { if case .counting = $0 { true } else { false } })
+            #expect(try !SQLiteSeal.isClosed(installation.file))
+            try await source.addAccount("ben@example.com")
+            _ = try await installation.copy().run { _ in }
+            #expect(try SQLiteSeal.isClosed(installation.file))
+            #expect(try await installation.target.accounts.accounts() == source.accounts.accounts())
         }
     }
 

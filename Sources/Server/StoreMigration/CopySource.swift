@@ -165,13 +165,27 @@ struct CopySource: Sendable {
         try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
 
-    /// Rolls back a transaction in a detached task, because GRDB refuses statements in a canceled task.
-    private static func rollBack(_ queue: DatabaseQueue) async {
-        await Task.detached {
-            try? await queue.writeWithoutTransaction { database in
-                if database.isInsideTransaction { try database.execute(sql: "ROLLBACK") }
+    /// Removes the seal, so that servers on SQLite can write again. If this fails, the database stays sealed until ``undo()``.
+    func unseal() async {
+        await Self.finally(writer) { database in
+            try database.inTransaction(.immediate) {
+                try SQLiteSeal.open(database)
+                return .commit
             }
-        }.value
+        }
+    }
+
+    /// Rolls back a transaction.
+    private static func rollBack(_ queue: DatabaseQueue) async {
+        await finally(queue) { database in
+            if database.isInsideTransaction { try database.execute(sql: "ROLLBACK") }
+        }
+    }
+
+    /// Runs a closure after an error, and ignores its error. The closure runs in a detached task, because GRDB refuses statements in a
+    /// canceled task.
+    private static func finally(_ queue: DatabaseQueue, _ body: @escaping @Sendable (Database) throws -> Void) async {
+        await Task.detached { try? await queue.writeWithoutTransaction(body) }.value
     }
 }
 

@@ -164,18 +164,23 @@ struct CopyTarget: Sendable {
     }
 
     /// Writes the small tables. No trigger logs the changes of these tables: the decoys, the time of the last requested retry of emails,
-    /// and the signing keys of access tokens, which stay encrypted. The method also computes the sums of bytes that the idempotency keys
-    /// use. A repeated call replaces the data of the earlier call.
+    /// and the signing keys of access tokens, which stay encrypted. A repeated call replaces the data of the earlier call.
     /// - Parameter snapshot: The snapshot of SQLite.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
         let small = try await snapshot.smallTables()
         _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }
         _ = try await PostgresSigningKeyStore(database).changeSigningKeys { _ in small.signingKeys }
+        try await database.execute(
+            "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
+            [.text(small.retry.map { "\($0)" })]
+        )
+    }
+
+    /// Computes the sums of bytes that the idempotency keys use, for each owner and in all. The caller must have copied all keys. A
+    /// repeated call replaces the sums of the earlier call.
+    /// - Complexity: O(number of idempotency keys).
+    func sumIdempotencyKeys() async throws {
         try await database.transaction { transaction in
-            try await transaction.execute(
-                "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
-                [.text(small.retry.map { "\($0)" })]
-            )
             try await transaction.execute("DELETE FROM idempotency_usage WHERE size IS NOT NULL")
             try await transaction.execute(
                 """

@@ -315,7 +315,7 @@ extension SourceTable {
         return [try row.uuid(1), .double(time), .uuid(id)]
     }
 
-    /// Idempotency keys with their responses. ``CopyTarget/writeSmallTables(_:)`` computes the sums of the bytes that the keys use.
+    /// Idempotency keys with their responses. ``CopyTarget/sumIdempotencyKeys()`` computes the sums of the bytes that the keys use.
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],

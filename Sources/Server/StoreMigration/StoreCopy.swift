@@ -12,8 +12,9 @@ import SQLiteStores
 /// 3. The copy writes the rows with logged changes again. It repeats this step, called a pass, until at most 1,000 changes are left. After
 ///    one more pass, PostgreSQL has the state of one snapshot of SQLite, and the copy compares the checksums of all tables with this
 ///    snapshot.
-/// 4. The final pass holds SQLite's write lock. It copies the rows of the remaining changes, compares each copied row, counts the rows of
-///    all tables, and seals SQLite: from then on, servers on SQLite refuse writes.
+/// 4. The final pass holds SQLite's write lock. It copies the rows of the remaining changes, compares each copied row, and seals SQLite:
+///    from then on, servers on SQLite refuse writes.
+/// 5. The copy counts the rows of all tables in both databases. If the numbers of a table differ, it removes the seal and fails.
 ///
 /// ```swift
 /// let copy = StoreCopy(from: file, to: database, emailKeys: emailKeys)
@@ -32,7 +33,8 @@ import SQLiteStores
 /// |---|---|---|
 /// | before the final pass | serve all requests | continues at the stored position |
 /// | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final pass |
-/// | after the seal | refuse writes as busy | completes the state in PostgreSQL |
+/// | after the seal | refuse writes as busy | counts the rows, and completes the state in PostgreSQL |
+/// | by an error while it counted | serve all requests, because the copy removes the seal | repeats the final pass |
 /// | after the completion | refuse writes as busy | reports that the data was already moved |
 public struct StoreCopy: Sendable {
     /// The progress of a copy.
@@ -45,6 +47,8 @@ public struct StoreCopy: Sendable {
         /// The number of rows whose checksums were computed, and the number of all rows. When the two numbers are equal, the final pass
         /// begins.
         case compared(Int, of: Int)
+        /// SQLite is sealed, and the copy begins to count the rows of all tables.
+        case counting
     }
 
     /// A table of PostgreSQL after a copy. With the counts in the report, an operator can check the database.
@@ -165,7 +169,7 @@ public struct StoreCopy: Sendable {
     /// - Parameter report: A closure that the copy calls with the progress after each batch, in the task of the caller.
     /// - Returns: A report of the copy; `nil` if an earlier copy has already moved the data to this database.
     /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. After an error, servers on SQLite continue to serve all
-    ///   requests, unless an earlier copy sealed the database.
+    ///   requests, unless an earlier copy sealed the database, or the error occurs after the count of the rows.
     public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
         let lock = try CopyLock(file)
         defer { withExtendedLifetime(lock) {} }
@@ -207,9 +211,17 @@ public struct StoreCopy: Sendable {
         }
         var pause: Duration?
         if isSealed {
-            _ = try await source.withSnapshot { try await finish($0, &tables) }
+            try await source.withSnapshot { try await target.writeSmallTables($0) }
         } else {
-            pause = try await seal(source, &pass, &tables, report)
+            pause = try await seal(source, &pass, report)
+        }
+        do {
+            report(.counting)
+            try await count(source, &tables)
+            try await target.sumIdempotencyKeys()
+        } catch {
+            if !isSealed { await source.unseal() }
+            throw error
         }
         try await target.complete(pass.progress)
         return Report(tables: tables, replayed: pass.replayed, pause: pause)
@@ -229,14 +241,12 @@ public struct StoreCopy: Sendable {
     ///   - source: The SQLite database.
     ///   - pass: The state of the copy. After a canceled final pass, the method reads the progress from PostgreSQL and stores it in
     ///     `pass`. It changes nothing else in `pass`.
-    ///   - tables: The compared tables. The method sets their final numbers of rows.
     ///   - report: A closure that the method calls with the progress.
     /// - Returns: The time for which writes waited in the successful final pass.
     /// - Throws: ``CopyFailure`` after 20 attempts, or if rows differ.
     private func seal(
         _ source: CopySource,
         _ pass: inout CopyPass,
-        _ tables: inout [Table],
         _ report: @escaping @Sendable (Event) -> Void
     ) async throws -> Duration {
         for _ in 1...20 {
@@ -244,16 +254,16 @@ public struct StoreCopy: Sendable {
                 try await source.withSnapshot { try await pass.replay($0, report) }
             }
             do {
-                let (before, counted) = (pass, tables)
+                let before = pass
                 let (result, pause) = try await source.withSeal { snapshot in
                     try await withDeadline(longestPause) {
-                        var (pass, tables) = (before, counted)
+                        var pass = before
                         try await pass.replay(snapshot, report)
-                        try await finish(snapshot, &tables)
-                        return (pass, tables)
+                        try await target.writeSmallTables(snapshot)
+                        return pass
                     }
                 }
-                (pass, tables) = result
+                pass = result
                 return pause
             } catch is PauseTooLong {
                 // The canceled pass has already written some rows to PostgreSQL. The next final pass continues after these rows, so it is
@@ -265,23 +275,22 @@ public struct StoreCopy: Sendable {
         throw CopyFailure("the final pass takes longer than \(longestPause); start again when fewer requests write")
     }
 
-    /// Writes the small tables, and checks that SQLite and PostgreSQL have the same number of rows in each table.
+    /// Checks that SQLite and PostgreSQL have the same number of rows in each table. The method counts in both databases at the same time.
+    ///
+    /// SQLite must be sealed, so that its rows don't change. Because the method holds no lock, writes are refused meanwhile and don't wait.
     /// - Parameters:
-    ///   - snapshot: The last state of SQLite.
+    ///   - source: The sealed SQLite database.
     ///   - tables: The compared tables. The method sets their final numbers of rows.
     /// - Throws: ``CopyFailure`` with the first table whose numbers differ; `StoreFailure`.
-    private func finish(_ snapshot: SourceSnapshot, _ tables: inout [Table]) async throws {
-        try await target.writeSmallTables(snapshot)
-        let counts = try await snapshot.counts()
-        var index = 0
-        for (table, count) in zip(SourceTable.all, counts) {
-            for table in table.targets {
-                tables[index].rows = try await target.count(table)
-                guard tables[index].rows == count else {
-                    throw CopyFailure("\(table.name) has \(tables[index].rows) rows in PostgreSQL and \(count) in SQLite")
-                }
-                index += 1
-            }
+    /// - Complexity: O(number of rows).
+    private func count(_ source: CopySource, _ tables: inout [Table]) async throws {
+        async let sources = source.withSnapshot { try await $0.counts() }
+        for (index, table) in SourceTable.all.flatMap(\.targets).enumerated() {
+            tables[index].rows = try await target.count(table)
+        }
+        let expected = zip(SourceTable.all, try await sources).flatMap { table, count in table.targets.map { _ in count } }
+        for (table, count) in zip(tables, expected) where table.rows != count {
+            throw CopyFailure("\(table.name) has \(table.rows) rows in PostgreSQL and \(count) in SQLite")
         }
     }
 

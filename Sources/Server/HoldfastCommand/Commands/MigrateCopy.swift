@@ -18,8 +18,8 @@ extension Migrate {
                 requests with 503 and Retry-After. Servers with DATABASE_URL then replace the old server.
 
                 You can interrupt the copy at any time, for example with Ctrl-C. The same command continues the copy. Before the data is
-                sealed, the command compares the counts and checksums of all tables, and each row that changed during the copy. If
-                anything differs, nothing is sealed.
+                sealed, the command compares the counts and checksums of all tables, and each row that changed during the copy.
+                After that, it compares the counts again. If anything differs, the data is not sealed, or the seal is removed.
 
                 Settings (environment or .env), as in 'holdfast serve --help':
                   DATABASE_URL      the PostgreSQL database, unless --to names it; other users can see a password on a command line
@@ -172,6 +172,7 @@ private final class CopyProgressOutput: Sendable {
         case .compared(let done, let total): show("Comparing", done, of: total)
         case .replayed(let count):
             if enter("Copying changes", tenth: count / 10_000) { bar.say("Copying changes: \(count) rows") }
+        case .counting: bar.say("Counting rows")
         }
     }
 
