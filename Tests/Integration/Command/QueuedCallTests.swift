@@ -2,6 +2,7 @@ import Foundation
 import HoldfastTesting
 import OfflineQueue
 import StrictJSON
+import Synchronization
 import Testing
 
 @testable import HoldfastCommand
@@ -77,16 +78,51 @@ import Testing
         }
     }
 
-    @Test("Reports a journal that can't be written, with its path and exit code 4")
-    func unwrittenJournal() throws {
+    @Test("Reports a journal that can't be written, with its path and exit code 4", arguments: [false, true])
+    func unwrittenJournal(isDrain: Bool) throws {
         let failure = JournalFailure(path: "/outbox/journal", error: .storage(JournalError.full))
-        let report = CallReport(.drained(delivered: 1, deadLetters: 1, pending: 1, failure: failure), events: [])
+        let end: CallReport.End = isDrain ? .drained(delivered: 1, deadLetters: 1, pending: 1) : .delivered
+        let report = CallReport(end, events: [], journalFailure: failure)
         #expect("\(report.exitCode)".contains("4"))
         let text = report.text(in: TextStyle(isColored: false, secret: nil))
-        #expect(text.contains("1 pending\nError: the journal /outbox/journal could not be written: the disk is full."), "\(text)")
-        let error = try #require(report.json.objectValue?["error"]?.objectValue)
+        #expect(text.contains(isDrain ? "1 pending\nError: " : "is lost\nError: "), "\(text)")
+        #expect(text.contains("Error: the journal /outbox/journal could not be written: the disk is full."), "\(text)")
+        let object = try #require(report.json.objectValue)
+        #expect(object[isDrain ? "drained" : "delivered"] != nil)
+        let error = try #require(object["journal_error"]?.objectValue)
         #expect(error["code"]?.stringValue == "OFFLINE_QUEUE_UNAVAILABLE")
         #expect(error["message"]?.stringValue?.contains("/outbox/journal") == true)
+    }
+
+    @Test("Ends with 4 if a delivered request stays queued, and drains it with its key")
+    func unwrittenDelivery() async throws {
+        try await withFolder { folder in
+            let lock = folder.appending(path: "outbox/lock")
+            let isFirst = Mutex(true)
+            let server = try LoopbackServer { _ in
+                let breaksLock = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if breaksLock {
+                    // The command can't open a folder for writing, so it can't lock its journal.
+                    try? FileManager.default.removeItem(at: lock)
+                    try? FileManager.default.createDirectory(at: lock, withIntermediateDirectories: false)
+                }
+                return .response("201 X", body: #"{"id":7}"#)
+            }
+            let call = ["call", "--queue", "outbox", "POST", server.origin + "/orders", "-d", #"{"item":7}"#]
+            let run = try await Binary.run(call, in: folder)
+            #expect(run.status == 4, "\(run.output)\(run.errors)")
+            #expect(run.output.contains(#"{"id":7}"#), "\(run.output)")
+            #expect(run.output.contains("outbox/journal could not be written"), "\(run.output)")
+            try FileManager.default.removeItem(at: lock)
+            // The first command could not give up the role of the sender, so the others wait until the role expires.
+            try await eventually { try await Binary.run(["call", "--queue", "outbox", "--drain"], in: folder).status == 0 }
+            let keys = server.received.map { $0.header("Idempotency-Key") }
+            #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
+            await server.close()
+        }
     }
 
     @Test("Stores no token, and sends a request only with a token of its account")

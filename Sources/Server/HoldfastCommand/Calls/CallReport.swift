@@ -19,8 +19,8 @@ struct CallReport {
         case queued(QueuedRequestID, pending: Int)
         /// The server performed the request in an earlier attempt, but the response to that attempt is lost.
         case delivered
-        /// The command sent the stored requests of a queue. With a failure, requests are left because the journal could not be written.
-        case drained(delivered: Int, deadLetters: Int, pending: Int, failure: JournalFailure?)
+        /// The command sent the stored requests of a queue.
+        case drained(delivered: Int, deadLetters: Int, pending: Int)
     }
 
     /// The largest number of bytes of a body that a terminal shows.
@@ -29,24 +29,27 @@ struct CallReport {
     let end: End
     /// The events of the call as JSON, in their order.
     let events: [JSONValue]
+    /// The reason why requests are left in the queue although they may have been delivered; `nil` if the journal could be written.
+    let journalFailure: JournalFailure?
 
     /// Creates a report.
     /// - Parameters:
     ///   - end: The end of the call.
     ///   - events: The events as JSON. Only ``json`` contains them, because a terminal shows each event when it happens.
-    init(_ end: End, events: [JSONValue]) {
+    ///   - journalFailure: The failed write to the journal of the queue, if requests are left because of it.
+    init(_ end: End, events: [JSONValue], journalFailure: JournalFailure? = nil) {
         self.end = end
         self.events = events
+        self.journalFailure = journalFailure
     }
 
     /// The exit code, as documented in `--help`.
     var exitCode: ExitCode {
+        guard journalFailure == nil else { return ExitCode(4) }
         switch end {
         case .success, .delivered: return .success
         case .queued: return ExitCode(5)
-        case .drained(_, _, _, .some): return ExitCode(4)
-        case .drained(_, let deadLetters, let pending, .none):
-            return deadLetters > 0 ? .failure : pending > 0 ? ExitCode(5) : .success
+        case .drained(_, let deadLetters, let pending): return deadLetters > 0 ? .failure : pending > 0 ? ExitCode(5) : .success
         case .failure(let error):
             if error.underlying is QueueError { return ExitCode(4) }
             return switch error.kind {
@@ -59,6 +62,11 @@ struct CallReport {
 
     /// Returns the report as text for a terminal. A long body is cut after ``shownBody`` bytes.
     func text(in style: TextStyle) -> String {
+        endText(in: style) + (journalFailure.map { "\n" + style.bad("Error: \($0)") } ?? "")
+    }
+
+    /// Returns the end of the call as text, without a failure of the journal.
+    private func endText(in style: TextStyle) -> String {
         switch end {
         case .success(let response, let body):
             let type = response.headerFields[.contentType].map { ", \($0)" } ?? ""
@@ -69,10 +77,9 @@ struct CallReport {
             let command = "holdfast call --queue DIR --drain"
             return "\n" + style.waiting("stored as request \(id)") + "; \(pending) pending. To send: \(command)"
         case .delivered: return "\n" + style.good("delivered") + ", the response to an earlier attempt is lost"
-        case .drained(let delivered, let deadLetters, let pending, let failure):
+        case .drained(let delivered, let deadLetters, let pending):
             let letters = deadLetters == 0 ? "0 dead letters" : style.bad("\(deadLetters) dead letters")
-            let counts = "\n" + style.good("\(delivered) delivered") + ", \(letters), \(pending) pending"
-            return failure.map { counts + "\n" + style.bad("Error: \($0)") } ?? counts
+            return "\n" + style.good("\(delivered) delivered") + ", \(letters), \(pending) pending"
         }
     }
 
@@ -114,37 +121,44 @@ struct CallReport {
             }.joined()
     }
 
-    /// The report as JSON: `events`, then `success` or `error`.
+    /// The report as JSON: `events`, then `success`, `error` or another member for the end of the call, and then `journal_error` if the
+    /// journal could not be written.
     var json: JSONValue {
-        let events = JSONValue.array(events)
+        var members = [("events", JSONValue.array(events)), endMember]
+        if let journalFailure {
+            var error = journalFailure.error.apiError(context: nil)
+            error.message = "\(journalFailure)"
+            members.append(("journal_error", json(error)))
+        }
+        return .object(JSONObject(members))
+    }
+
+    /// The end of the call as a member of ``json``.
+    private var endMember: (String, JSONValue) {
         switch end {
         case .success(let response, let body):
-            return [
-                "events": events,
-                "success": [
+            (
+                "success",
+                [
                     "status": .integer(Int64(response.status.code)),
                     "content_type": response.headerFields[.contentType].map { .string($0) } ?? .null,
                     "bytes": .integer(Int64(body.count)),
                     "body": (try? JSONParser().parse(body)) ?? String(validating: body, as: UTF8.self).map { .string($0) }
                         ?? .null,
-                ],
-            ]
-        case .failure(let error): return ["events": events, "error": json(error)]
+                ]
+            )
+        case .failure(let error): ("error", json(error))
         case .queued(let id, let pending):
-            return [
-                "events": events,
-                "queued": ["request": .integer(Int64(clamping: id.rawValue)), "pending": .integer(Int64(pending))],
-            ]
-        case .delivered: return ["events": events, "delivered": true]
-        case .drained(let delivered, let deadLetters, let pending, let failure):
-            let counts: JSONValue = [
-                "delivered": .integer(Int64(delivered)), "dead_letters": .integer(Int64(deadLetters)),
-                "pending": .integer(Int64(pending)),
-            ]
-            guard let failure else { return ["events": events, "drained": counts] }
-            var error = failure.error.apiError(context: nil)
-            error.message = "\(failure)"
-            return ["events": events, "drained": counts, "error": json(error)]
+            ("queued", ["request": .integer(Int64(clamping: id.rawValue)), "pending": .integer(Int64(pending))])
+        case .delivered: ("delivered", true)
+        case .drained(let delivered, let deadLetters, let pending):
+            (
+                "drained",
+                [
+                    "delivered": .integer(Int64(delivered)), "dead_letters": .integer(Int64(deadLetters)),
+                    "pending": .integer(Int64(pending)),
+                ]
+            )
         }
     }
 

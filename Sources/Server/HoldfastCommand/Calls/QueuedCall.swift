@@ -30,6 +30,9 @@ struct QueuedCall {
     var exists: Bool { FileManager.default.fileExists(atPath: journal) }
 
     /// Stores a request in the queue and sends it. If there is no response, the request stays in the queue.
+    /// - Returns: The response, the refusal, or the id of the stored request. If the request is left because the journal could not be
+    ///   written, the report contains the reason.
+    /// - Throws: `QueueError` if the folder can't be read or written.
     func send(_ request: CallRequest) async throws -> CallReport {
         let queue = try await open(request.base)
         var options = CallOptions.queued()
@@ -45,8 +48,9 @@ struct QueuedCall {
                 return .failure(error)
             }
         }
+        let failure = queue.takeWriteFailure()
         await queue.resign()
-        return CallReport(end, events: lines.map(\.json))
+        return makeReport(end, lines, failure, pending: queue.counts.pending)
     }
 
     /// Sends the stored requests of one server, or of all servers.
@@ -81,9 +85,20 @@ struct QueuedCall {
         // Reads the changes that other processes made to the folder.
         _ = try await folder.pending(limit: 0)
         let pending = folder.counts.pending
+        let end = CallReport.End.drained(delivered: delivered, deadLetters: letters, pending: pending)
+        return makeReport(end, lines, failure, pending: pending)
+    }
+
+    /// Returns a report. It contains the failed write to the journal only if requests are left, because the queue may have repeated the
+    /// write with success.
+    private func makeReport(
+        _ end: CallReport.End,
+        _ lines: [QueueLine],
+        _ failure: QueueError?,
+        pending: Int
+    ) -> CallReport {
         let unwritten = pending > 0 ? failure.map { JournalFailure(path: journal, error: $0) } : nil
-        let end = CallReport.End.drained(delivered: delivered, deadLetters: letters, pending: pending, failure: unwritten)
-        return CallReport(end, events: lines.map(\.json))
+        return CallReport(end, events: lines.map(\.json), journalFailure: unwritten)
     }
 
     /// Returns a client for a server. The client can't refresh a session, because the command has only an access token.
@@ -148,8 +163,8 @@ struct JournalFailure: CustomStringConvertible {
     var description: String {
         """
         the journal \(path) could not be written: \(reason). Requests are left in the queue, and the server may have received some \
-        of them. Check the permissions and the free space of the folder, and start the command again. Each request keeps its \
-        idempotency key, so the server does not perform it twice.
+        of them. Check the permissions and the free space of the folder, and send the requests with --drain. Each request keeps \
+        its idempotency key, so the server does not perform it twice.
         """
     }
 

@@ -36,7 +36,8 @@ struct Call: AsyncParsableCommand {
               2   there was no response
               3   the outcome is unknown: the request was sent, the response was lost, and a retry is not safe
               4   the client itself refused the call, or the queue could not store it;
-                  with --drain: there is no queue in the folder, or its journal could not be written
+                  with --queue: requests are left in the queue because its journal could not be written;
+                  with --drain: there is no queue in the folder
               5   the request is stored in the queue; with --drain: requests are left in the queue
               64  invalid usage
             """
