@@ -261,6 +261,30 @@ import Testing
         }
     }
 
+    @Test("Refuses another INSTALLATION_ID before it creates or changes anything")
+    func otherInstallationID() async throws {
+        try await withFolder { folder in
+            let environment = ["ENVIRONMENT": "development", "INSTALLATION_ID": "another"]
+            let data = folder.appending(path: "data")
+            func isRefused(_ options: [String] = []) async throws {
+                let run = try await Binary.run(["serve", "--port", "0"] + options, environment: environment, in: folder)
+                #expect(run.status == 78 && run.errors.contains("INSTALLATION_ID"), "\(run.errors)")
+            }
+            try await isRefused(["--create"])
+            #expect(!FileManager.default.fileExists(atPath: data.path))
+
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            try Data("lost\n".utf8).write(to: data.appending(path: "installation-id"))
+            try await isRefused(["--create"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: data.path) == ["installation-id"])
+
+            try FileManager.default.removeItem(at: data)
+            #expect(try await Binary.run(["migrate"], in: folder).status == 0)
+            try await isRefused()
+            #expect(!DataFolder.wasServed(data))
+        }
+    }
+
     @Test("Refuses PostgreSQL of another installation, and creates no files and no tables")
     func otherInstallationInPostgres() async throws {
         let postgres = try await PostgresServer.shared()

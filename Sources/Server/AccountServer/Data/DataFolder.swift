@@ -1,6 +1,7 @@
 package import Crypto
 package import Foundation
 import PrivateFiles
+import SQLiteStores
 import ServiceLifecycle
 import Synchronization
 
@@ -149,22 +150,28 @@ extension DataFolder {
         throw MissingDatabase(path: folder.path, isKnown: isKnown, isInPostgres: isInPostgres, wasServed: true)
     }
 
-    /// Checks that the folder has a database. Call this method before anything is created in the folder.
+    /// Checks that the folder has a database, and that the database belongs to the folder and to the configuration. Call this method before
+    /// anything is created in the folder, and before the tables are migrated.
     ///
     /// If a volume is not mounted, its folder is empty like a new folder. A server that creates a database there would start, but it would
     /// know none of the accounts. A new installation gets a new id, so the method removes the id of the lost one. If the data of the folder
     /// is certainly in PostgreSQL, no database is lost, and the id stays.
     /// - Parameters:
     ///   - folder: The data folder.
+    ///   - configured: The name of the installation that the configuration requires; `nil` for any.
     ///   - mayCreate: Whether the server may create a new installation if the folder has no database.
-    /// - Throws: ``MissingDatabase``.
-    package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
-        guard !hasDatabase(in: folder) else { return }
+    /// - Throws: ``MissingDatabase``; ``WrongInstallation``; `StoreFailure` if the database can't be read.
+    package static func requireDatabase(in folder: URL, configured: String? = nil, mayCreate: Bool) throws {
+        guard !hasDatabase(in: folder) else {
+            let installation = try SQLiteDatabase.existingInstallation(in: database(in: folder))
+            return try checkInstallation(installation, in: folder, configured: configured)
+        }
         let isKnown = hasInstallation(in: folder)
         let isInPostgres = isKnown && usedPostgres(folder)
         guard mayCreate, !isInPostgres else {
             throw MissingDatabase(path: folder.path, isKnown: isKnown, isInPostgres: isInPostgres)
         }
+        if let configured { throw WrongInstallation(database: nil, other: configured, source: "INSTALLATION_ID") }
         if isKnown { try FileManager.default.removeItem(at: installationFile(in: folder)) }
     }
 
@@ -229,7 +236,7 @@ package struct MissingDatabase: Error, CustomStringConvertible {
 
 /// An error: the database belongs to another installation.
 package struct WrongInstallation: Error, CustomStringConvertible {
-    /// The name of the installation in the database; `nil` if the database has no tables yet.
+    /// The name of the installation in the database; `nil` if there is no database, or if it has no tables yet.
     package let database: String?
     /// The name that was expected.
     package let other: String
@@ -239,8 +246,8 @@ package struct WrongInstallation: Error, CustomStringConvertible {
     package var description: String {
         guard let database else {
             return """
-                the database has no tables of Holdfast, but \(source) names installation \(other): check DATABASE_URL, or remove \(source) \
-                for a new installation
+                there is no database of Holdfast yet, but \(source) names installation \(other): check DATABASE_URL and --data, or \
+                remove \(source) for a new installation
                 """
         }
         return """

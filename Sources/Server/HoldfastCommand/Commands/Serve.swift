@@ -143,12 +143,14 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Checks that the database of the installation exists, unless the command may create a new installation. A database in PostgreSQL must
-    /// also belong to the data folder. The method runs before the server creates anything, so a refused server leaves no files behind.
+    /// Checks that the database of the installation exists, unless the command may create a new installation. The database must also belong
+    /// to the data folder and to `INSTALLATION_ID`. The method runs before the server creates anything, so a refused server leaves no files
+    /// behind.
     private func requireDatabase(_ configuration: AccountServerConfiguration) async throws {
         let mayCreate = create || configuration.environment == .development
         switch configuration.database {
-        case .sqlite: try DataFolder.requireDatabase(in: data.folder, mayCreate: mayCreate)
+        case .sqlite:
+            try DataFolder.requireDatabase(in: data.folder, configured: configuration.installation, mayCreate: mayCreate)
         case .postgres(let settings):
             try await PostgresDeployment.requireInstallation(
                 settings,

@@ -1,5 +1,5 @@
 import AccountCore
-import Foundation
+package import Foundation
 public import GRDB
 import RateLimiting
 import Synchronization
@@ -143,6 +143,34 @@ public final class SQLiteDatabase: Sendable {
     /// - Throws: `StoreFailure`.
     public func installation() throws -> String {
         try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
+    }
+
+    /// Returns the name of ``installation()`` from a file, without migrating its tables.
+    /// - Parameter file: The database.
+    /// - Returns: The name; `nil` if there is no database, or if an early version wrote it, which gave no names.
+    /// - Throws: `StoreFailure` if the file can't be read.
+    package static func existingInstallation(in file: URL) throws -> String? {
+        let name = try inspect(file) { database -> String? in
+            guard try database.tableExists("installation") else { return nil }
+            return try String.fetchOne(database, sql: "SELECT name FROM installation")
+        }
+        return name ?? nil
+    }
+
+    /// Runs a closure that reads a database file through a read-only connection, which doesn't migrate the tables.
+    /// - Returns: The value of the closure; `nil` if there is no file, or if the file is empty.
+    /// - Throws: `StoreFailure` for errors of SQLite, also if a writer locks the file for more than 5 s.
+    static func inspect<Value>(_ file: URL, _ body: (Database) throws -> Value) throws -> Value? {
+        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
+        guard let size, size.intValue > 0 else { return nil }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        do {
+            return try DatabaseQueue(path: file.path, configuration: configuration).read(body)
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
     }
 
     /// Returns the value of `PRAGMA synchronous` on the writer's connection. The value 2 means FULL: SQLite writes each commit to the disk

@@ -1,4 +1,3 @@
-import AccountCore
 public import Foundation
 package import GRDB
 
@@ -59,16 +58,7 @@ public enum SQLiteSeal {
     /// - Returns: `false` also if there is no database.
     /// - Throws: `StoreFailure` if the file can't be read.
     public static func isClosed(_ file: URL) throws -> Bool {
-        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
-        guard let size, size.intValue > 0 else { return false }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        do {
-            return try DatabaseQueue(path: file.path, configuration: configuration).read(isClosed)
-        } catch let error as DatabaseError {
-            throw StoreFailure(error)
-        }
+        try SQLiteDatabase.inspect(file) { try isClosed($0) } ?? false
     }
 
     /// The statements that the seal refuses: `INSERT`, `UPDATE` and `DELETE` for each table.
