@@ -79,6 +79,7 @@ import Testing
             (["EMAIL_FROM": "Crowns <crowns@localhost>"], "EMAIL_FROM", "must be the sender of emails"),
             (["EMAIL_FROM": "A <a@example.com> B"], "EMAIL_FROM", "must be the sender of emails"),
             (["EMAIL_FROM": "A\nB <a@example.com>"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "", "DEFAULT_FROM_EMAIL": "Crowns"], "DEFAULT_FROM_EMAIL", "(is “Crowns”)"),
             (["TEMPLATES_DIR": "/nowhere"], "TEMPLATES_DIR", "must be an existing folder"),
         ]
     )
@@ -87,6 +88,14 @@ import Testing
         #expect(problems[name]?.contains(text) == true, "\(problems)")
         #expect(problems.count == 1)
         #expect(!"\(problems)".contains("hunter2"))
+    }
+
+    @Test("Requires a sender without quoting the default, and names an unusable login")
+    func missingSender() {
+        let example = "must be the sender of emails, such as Crowns <no-reply@example.com>"
+        #expect(problems(["EMAIL_HOST": "localhost"]) == ["EMAIL_FROM": example])
+        let login = problems(["EMAIL_HOST": "localhost", "EMAIL_HOST_USER": "key", "EMAIL_HOST_PASSWORD": "hunter2"])
+        #expect(login == ["EMAIL_FROM": example + " (EMAIL_HOST_USER is not an address)"])
     }
 
     @Test(

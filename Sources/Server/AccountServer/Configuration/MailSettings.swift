@@ -59,10 +59,13 @@ extension MailSettings {
             }
         }
         if Self.address(of: sender) == nil {
-            settings.refuse(
-                "EMAIL_FROM",
-                "must be the sender of emails, such as Crowns <no-reply@example.com> (is “\(sender)”)"
-            )
+            let text = "must be the sender of emails, such as Crowns <no-reply@example.com>"
+            // The operator has not set the default sender, so the problem doesn't quote it.
+            if let name = ["EMAIL_FROM", "DEFAULT_FROM_EMAIL"].first(where: { settings.text($0) != nil }) {
+                settings.refuse(name, "\(text) (is “\(sender)”)")
+            } else {
+                settings.refuse("EMAIL_FROM", user == nil ? text : "\(text) (EMAIL_HOST_USER is not an address)")
+            }
         }
         self = .smtp(smtp)
     }
