@@ -52,7 +52,7 @@ public struct AccountServerConfiguration: Sendable {
     public var environment: Environment = .production
     /// The name of the app in emails and pages. `APP_NAME`.
     public var appName = "Holdfast"
-    /// The sender of emails, as `Name <address>` or an address. `EMAIL_FROM`.
+    /// The sender of emails, as `Name <address>` or an address. `EMAIL_FROM` or `DEFAULT_FROM_EMAIL`.
     public var emailFrom = "Holdfast <no-reply@localhost>"
     /// The delivery of emails. The default is the local mailbox, which sends nothing. `EMAIL_HOST` enables SMTP.
     public var mail = MailSettings.mailbox

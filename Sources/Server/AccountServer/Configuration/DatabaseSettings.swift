@@ -10,7 +10,7 @@ public enum AccountDatabase: Sendable {
     /// PostgreSQL, for any number of servers. `DATABASE_URL`.
     case postgres(PostgresSettings)
 
-    /// Reads `DATABASE_URL`.
+    /// Reads `DATABASE_URL`. The value `sqlite` is the same as no value.
     ///
     /// The timeouts are shorter than the usual timeouts of clients. If the database is slow, clients therefore receive an error response
     /// before they time out.

@@ -16,7 +16,7 @@ struct Serve: AsyncParsableCommand {
             Settings (environment or .env):
               ENVIRONMENT                            production (default) or development
               PASSWORD_RESET_BASE_URL                the address with which reset links begin; required in production
-              APP_NAME, EMAIL_FROM                   the app's name and the sender of emails
+              APP_NAME, EMAIL_FROM                   the app's name and the sender of emails (also read as DEFAULT_FROM_EMAIL)
               EMAIL_HOST, EMAIL_PORT                 the SMTP server; without it, emails go to the local mailbox
               EMAIL_USE_TLS, EMAIL_USE_SSL           true for STARTTLS (587), true for TLS from the first byte (465)
               EMAIL_HOST_USER, EMAIL_HOST_PASSWORD   the login for the SMTP server
@@ -69,7 +69,8 @@ struct Serve: AsyncParsableCommand {
               NEW_DEVICE_EMAILS                      an email at the first sign-in from a new kind of device (true)
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
-              DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE instead of the file in the data folder;
+              DATABASE_URL                           sqlite (default) for the file in the data folder, or
+                                                     postgres://USER:PASSWORD@HOST/DATABASE;
                                                      ?pool_max=N sets the number of connections (16)
               VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, with which several servers share their rate limits
               VALKEY_FALLBACK                        the limits while Valkey is down: local/PERCENT of the quota (local/50), open or closed
