@@ -8,17 +8,21 @@ import Testing
 
 /// Limits of connections over real sockets, with short times.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionLimitTests {
+    /// Returns limits of the number of connections. On a slow machine, no connection may end by a time limit.
+    private static func limits(perClient: Int) -> ConnectionLimits {
+        ConnectionLimits(
+            capacity: 200,
+            perClient: perClient,
+            headTime: .seconds(600),
+            idleTime: .seconds(600),
+            crowdedIdleTime: .seconds(600)
+        )
+    }
+
     @Test("A client over its limit loses its longest idle connections, others lose none")
     func perClient() async throws {
         try await withServer {
-            // On a slow machine, no connection may end by a time limit.
-            $0.connections = ConnectionLimits(
-                capacity: 200,
-                perClient: 10,
-                headTime: .seconds(600),
-                idleTime: .seconds(600),
-                crowdedIdleTime: .seconds(600)
-            )
+            $0.connections = Self.limits(perClient: 10)
         } _: { server in
             let request = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
             let others = HeldConnections(to: server.url)
@@ -40,14 +44,7 @@ import Testing
     @Test("A trusted proxy has more connections than a client")
     func proxy() async throws {
         try await withServer {
-            // On a slow machine, no connection may end by a time limit.
-            $0.connections = ConnectionLimits(
-                capacity: 200,
-                perClient: 4,
-                headTime: .seconds(600),
-                idleTime: .seconds(600),
-                crowdedIdleTime: .seconds(600)
-            )
+            $0.connections = Self.limits(perClient: 4)
             $0.limits.identity.trustedProxies = (try? IPRange("127.0.6.0/24")).map { [$0] } ?? []
         } _: { server in
             let connections = HeldConnections(to: server.url)
