@@ -2,6 +2,7 @@ import AccountCore
 import AccountStoreTesting
 import DataServerTesting
 import Foundation
+import Idempotency
 import PostgresDriver
 import Testing
 
@@ -75,6 +76,24 @@ import Testing
             }
             try await insertion.value
             #expect(try await temporary.stores.resetTokens.find(token.digest, at: .after(1)) == nil)
+        }
+    }
+
+    @Test("A claim after the lease does not remove a key that a commit finishes")
+    func claimDuringCommit() async throws {
+        try await withDatabase { temporary in
+            let (keys, others) = (PostgresIdempotencyStore(temporary.database), PostgresIdempotencyStore(temporary.other))
+            let slow = try IdempotencyClaim.sample()
+            #expect(try await keys.claim(slow) == .claimed)
+            let repetition = try await temporary.database.transaction { transaction in
+                // The request took longer than its lease. Its transaction has finished the key and has not committed yet.
+                #expect(try await PostgresIdempotencyStore.finish(slow, with: nil, until: .after(1_000), in: transaction))
+                let repetition = Task { try await others.claim(try .sample(), after: 61) }
+                try await waitForLock(temporary, "DELETE FROM idempotency_key")
+                return repetition
+            }
+            #expect(try await repetition.value == .finished(nil))
+            #expect(try await keys.count() == 1)
         }
     }
 

@@ -47,8 +47,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// If the client has used up its part of the capacity, its share, or if the claimed key has expired, the store removes up to 500
     /// expired keys. The store refuses the claim only if the share is still used up after that.
     ///
-    /// A claim of a new key takes four round trips: lock and read, remove an expired row, insert, commit. A claim of a running or finished
-    /// key takes two round trips.
+    /// A claim of a new key takes three round trips: lock and read, insert, commit. A claim of a running or finished key takes two round
+    /// trips.
     /// - Parameters:
     ///   - claim: The claim, with a random id. A repeated transaction recognizes its own key by this id.
     ///   - lease: The time after which other requests can claim the key, unless this claim has finished the key by then.
@@ -61,16 +61,23 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
             let found = try await transaction.execute(
                 claim.ownerColumns.map { (Self.lockOwner, [.integer($0)]) } + [
                     (Self.poolSize, [.integer(claim.pool.rawValue)]),
-                    (Self.stored, [.bytes(claim.key.rawValue), .time(now)]),
+                    (Self.stored, [.bytes(claim.key.rawValue)]),
                 ]
             )
-            if let known = try found.last?.rows.first.map({ try Self.outcome(of: claim, $0, at: now) }) { return known }
-            // A key whose lease has ended is free.
-            let ended = try await Self.remove(
-                "DELETE FROM idempotency_key WHERE digest = $1 RETURNING client, network, size, digest",
-                [.bytes(claim.key.rawValue)],
-                in: transaction
-            )
+            var (row, ended) = (found.last?.rows.first, 0)
+            if let stored = row, try stored.value(3) <= now.timeIntervalSince1970 {
+                // The key has expired, or its lease has ended. If the transaction of the earlier request is finishing the key at this
+                // moment, the statement waits for the commit and then removes nothing. The key has not expired then.
+                ended = try await Self.remove(
+                    """
+                    DELETE FROM idempotency_key WHERE digest = $1 AND ends_at <= $2 RETURNING client, network, size, digest
+                    """,
+                    [.bytes(claim.key.rawValue), .time(now)],
+                    in: transaction
+                )
+                row = try await ended > 0 ? nil : transaction.execute(Self.stored, [.bytes(claim.key.rawValue)]).rows.first
+            }
+            if let row { return try Self.outcome(of: claim, row, at: now) }
             if try ended > 0 || !bounds.admits(Self.usage(of: claim, found.dropLast())) {
                 _ = try await Self.removeExpired(at: now, in: transaction)
                 guard bounds.admits(try await Self.usage(of: claim, in: transaction)) else {
@@ -115,10 +122,9 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         SELECT coalesce(sum(size), 0)::bigint FROM idempotency_pool WHERE pool = $1
         """
 
-    /// Reads a key that is running or finished.
+    /// Reads a key that is running or finished. Its lease may have ended, or it may have expired.
     private static let stored: PostgresStatement = """
-        SELECT fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
-        WHERE digest = $1 AND ends_at > $2
+        SELECT fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key WHERE digest = $1
         """
 
     /// Finishes a running key: stores the response for repetitions of the request. For a response of at most 512 bytes, the method executes
@@ -333,7 +339,7 @@ extension PostgresIdempotencyStore {
         return .seconds(expiry - now.timeIntervalSince1970)
     }
 
-    /// Returns the outcome of a claim for a running or finished key.
+    /// Returns the outcome of a claim for a running or finished key that has not ended.
     /// - Throws: `StoreFailure` if the stored response can't be decoded.
     private static func outcome(of claim: IdempotencyClaim, _ row: PostgresRow, at now: Date) throws -> ClaimOutcome {
         guard try row.value(0) == claim.fingerprint.rawValue else { return .otherRequest }
