@@ -1,4 +1,8 @@
+import DataServerTesting
 import Foundation
+import Logging
+import PostgresDriver
+import RateLimiting
 import Testing
 
 @testable import AccountServer
@@ -37,6 +41,39 @@ import Testing
                     #expect(other.status == others)
                 }
             }
+        }
+    }
+
+    @Test("On PostgreSQL, the limits of reset requests survive a kill before a save")
+    func postgres() async throws {
+        try await withFolder { folder in
+            var configuration = AccountServerConfiguration(dataFolder: folder)
+            configuration.database = .postgres(try PostgresSettings(url: try await PostgresServer.shared().createDatabase()))
+            configuration.secret = HiddenText(text: UUID().uuidString)
+            configuration.limits.memory = TestStores.limitMemory << 20
+            let (settings, secret) = (configuration.limits, KeySecret())
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let stores = try await Stores.open(configuration, servedBy: "1", logger: logger)
+            func start() async throws -> any PersistentRateLimitStore {
+                try await stores.limits(
+                    settings,
+                    sharedIn: nil,
+                    secret: secret,
+                    clock: ContinuousClock(),
+                    snapshot: { SnapshotTime.now() },
+                    logger: logger
+                )
+            }
+            let claims = [RateLimitClaim("reset-email", key: "ana@example.com")]
+            // This process ends without a save.
+            try await {
+                let killed = try await start()
+                for _ in 0..<3 { #expect(try await killed.admit(claims).isAdmitted) }
+            }()
+            let next = try await start()
+            #expect(try await !next.admit(claims).isAdmitted)
+            try await next.close()
+            try await stores.close()
         }
     }
 

@@ -207,7 +207,7 @@ extension Stores {
         clock: C,
         snapshot: @escaping @Sendable () -> SnapshotTime,
         logger: Logger,
-        metrics: any MetricsFactory
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance
     ) async throws -> any PersistentRateLimitStore where C.Duration == Duration {
         if let shared {
             return ValkeyRateLimitStore(
@@ -227,17 +227,18 @@ extension Stores {
                 logger: logger
             )
         }
-        let database =
-            switch place {
-            case .sqlite(let database): database
-            case .postgres(_, let limits?): limits
-            case .postgres(_, nil): throw NoSQLiteDatabase()
-            }
+        let (database, committed): (SQLiteDatabase, Set<String>)
+        switch place {
+        case .sqlite(let accounts): (database, committed) = (accounts, AccountLimit.committed)
+        // The transactions in PostgreSQL can't save usage, so the journal must record the usage of all policies.
+        case .postgres(_, let limits?): (database, committed) = (limits, [])
+        case .postgres(_, nil): throw NoSQLiteDatabase()
+        }
         return try await SQLiteRateLimitStore(
             settings.rules,
             database: database,
             journal: folder.limitJournal,
-            committed: AccountLimit.committed,
+            committed: committed,
             memory: settings.memory,
             secret: secret,
             clock: clock,
