@@ -202,6 +202,21 @@ import TokenVerifier
         #expect(try await second.signer() != leaked)
     }
 
+    @Test("A leaked key stays refused if the wall clock is set back")
+    func leakBeforeClockStep() async throws {
+        let server = Server()
+        let token = try await server.issue()
+        let leaked = try await server.signer()
+        try await server.keys.retire(leaked, isLeaked: true)
+        server.wall.advance(by: -3_600)
+        server.clock.advance(by: .seconds(1))
+        #expect(try await !server.accepts(token))
+        #expect(try await server.signer() != leaked)
+        let fresh = try await server.issue()
+        #expect(try await server.accepts(fresh))
+        await #expect(throws: SigningKeyRefusal.self) { try await server.keys.retire(leaked, isLeaked: true) }
+    }
+
     @Test("Attack: a token replayed after its key was rotated out is refused everywhere")
     func replayWithRotatedKey() async throws {
         let server = Server()

@@ -4,8 +4,9 @@ public import Foundation
 public struct SigningKey: Hashable, Sendable, Identifiable {
     /// Identifies the key in the header of a token (`kid`).
     public let id: String
-    /// The private key, encrypted under the server's secret. See ``SigningKeySecrets``.
-    public let sealed: Data
+    /// The private key, encrypted under the server's secret. See ``SigningKeySecrets``. If the key was refused with
+    /// ``SigningKeySet/retireNow(_:replacedBy:at:)``, the private key is removed, and this value is a mark that can't be decrypted.
+    public internal(set) var sealed: Data
     /// The time at which the key was created and published.
     public let createdAt: Date
     /// The time from which the key signs.
@@ -128,6 +129,8 @@ public struct SigningKeySet: Hashable, Sendable {
 
     /// Refuses all tokens of a key immediately, for example because the private key has leaked. If this key signs new tokens, another key
     /// replaces it immediately.
+    ///
+    /// The method also removes the private key. So the tokens stay refused if the wall clock is later set back to a time before the change.
     /// - Parameters:
     ///   - id: The id of the key.
     ///   - material: A new key. The method uses it only if no other key can sign.
@@ -140,7 +143,10 @@ public struct SigningKeySet: Hashable, Sendable {
     ) throws(SigningKeyRefusal) {
         _ = try accepted(id, at: time)
         let signer = signer(at: time)
-        change(id) { $0.retiredAt = time }
+        change(id) { key in
+            key.retiredAt = time
+            key.sealed = SigningKey.removed
+        }
         let lasting = keys.filter { $0.retiredAt == nil }
         if let signer, signer.id != id {
             // The retired key would have replaced the signing key. Because no other key can replace it, the signing key continues.
@@ -155,7 +161,7 @@ public struct SigningKeySet: Hashable, Sendable {
 
     private func accepted(_ id: String, at time: Date) throws(SigningKeyRefusal) -> SigningKey {
         guard let key = keys.first(where: { $0.id == id }) else { throw .unknown }
-        if let retiredAt = key.retiredAt, retiredAt <= time { throw .retired(retiredAt) }
+        if let retiredAt = key.retiredAt, !key.isAccepted(at: time) { throw .retired(retiredAt) }
         return key
     }
 
@@ -182,5 +188,8 @@ public enum SigningKeyRefusal: Error, Hashable, Sendable {
 }
 
 extension SigningKey {
-    fileprivate func isAccepted(at time: Date) -> Bool { retiredAt.map { $0 > time } ?? true }
+    /// The value of ``sealed`` after the private key was removed.
+    fileprivate static let removed = Data("removed".utf8)
+
+    fileprivate func isAccepted(at time: Date) -> Bool { sealed != Self.removed && retiredAt.map { $0 > time } ?? true }
 }
