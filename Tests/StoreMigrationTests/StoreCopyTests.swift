@@ -114,6 +114,31 @@ import Testing
         }
     }
 
+    @Test("A clock of SQLite that was ahead neither revives used tokens nor delays emails")
+    func clockAhead() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let ana = try await source.addAccount("ana@example.com")
+            // The wall clock was set back by an hour while the server ran.
+            let ahead = Date().addingTimeInterval(3_600)
+            let session = StoredSession(id: .init(rawValue: UUID()), accountID: ana.id, createdAt: ahead)
+            let used = SecretToken().digest
+            #expect(try await source.sessions.open(session, refresh: used, epoch: ana.epoch))
+            _ = try await source.sessions.rotate(used, to: SecretToken().digest, at: ahead, rules: SessionRules())
+            try await source.intents.enqueue(
+                MailIntent(subject: .passwordChanged(ana.id), language: .english, createdAt: ahead)
+            )
+            _ = try await installation.copy().run { _ in }
+            let target = installation.target
+            let due = Date().addingTimeInterval(360)
+            #expect(try await target.intents.claim(limit: 1, at: due, leaseEnd: due.addingTimeInterval(60)).count == 1)
+            let later = Date().addingTimeInterval(60)
+            let outcome = try await target.sessions.rotate(used, to: SecretToken().digest, at: later, rules: SessionRules())
+            let isReused = if case .reused = outcome { true } else { false }
+            #expect(isReused, "\(outcome)")
+        }
+    }
+
     @Test("Rows that change during an interrupted copy arrive in their final state")
     func changedRows() async throws {
         try await withInstallation { installation in

@@ -109,11 +109,40 @@ struct CopyTarget: Sendable {
             idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
         """
 
+    /// The statements that change future times of sessions and emails to the present time of PostgreSQL.
+    ///
+    /// SQLite stores these times by a clock that is ahead of the wall clock if the wall clock was once set back. Servers on PostgreSQL use
+    /// the clock of the database. For them, a used refresh token would stay in its repeat window until the stored time has come, and an
+    /// email would wait as long. After a failure, an email waits for at most 6 minutes, so a longer wait is reduced to this time.
+    private static let futureTimes: [PostgresStatement] = [
+        """
+        UPDATE refresh_token SET used_at = extract(epoch FROM clock_timestamp())::double precision
+        WHERE used_at > extract(epoch FROM clock_timestamp())::double precision
+        """,
+        """
+        UPDATE session SET refreshed_at = extract(epoch FROM clock_timestamp())::double precision,
+            created_at = least(created_at, extract(epoch FROM clock_timestamp())::double precision)
+        WHERE refreshed_at > extract(epoch FROM clock_timestamp())::double precision
+        """,
+        """
+        UPDATE mail_intent SET created_at = least(created_at, extract(epoch FROM clock_timestamp())::double precision),
+            due_at = least(due_at, extract(epoch FROM clock_timestamp())::double precision + 360)
+        WHERE state <> 'failed' AND due_at > extract(epoch FROM clock_timestamp())::double precision
+        """,
+        """
+        UPDATE sent_reset SET sent_at = extract(epoch FROM clock_timestamp())::double precision
+        WHERE sent_at > extract(epoch FROM clock_timestamp())::double precision
+        """,
+    ]
+
     /// Marks the copy as complete, in one transaction. After that, servers on PostgreSQL can start. A repeated call changes nothing.
+    ///
+    /// The transaction also corrects times that are in the future. Before this step, the copied rows must be equal to those of SQLite.
     /// - Parameter progress: The stored progress of the copy.
     func complete(_ progress: CopyProgress) async throws {
         let json = try progress.json
         try await database.transaction { transaction in
+            for statement in Self.futureTimes { try await transaction.execute(statement) }
             try await transaction.execute(
                 "INSERT INTO shared_value (name, value) VALUES ('copied', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 [.text(progress.log)]
