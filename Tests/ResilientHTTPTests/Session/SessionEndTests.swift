@@ -104,6 +104,19 @@ import Timekeeping
         #expect(revoked.all == [.number(2)])
     }
 
+    @Test("A refresh is not revoked if another process refreshed the same session first")
+    func otherProcessRefreshesFirst() async throws {
+        let store = store
+        var fresh = Credentials.number(5)
+        fresh.sessionID = Credentials.number(1).identified().sessionID
+        let session = try await run({ .number(2) }, meanwhile: { [fresh] _ in await store.save(fresh) })
+        #expect(try await session.credentials == .number(5))
+        #expect(await store.load() == .number(5))
+        // A separate task revokes tokens.
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(revoked.all.isEmpty, "a revocation ends the session at the server")
+    }
+
     @Test("A refused refresh uses the tokens of another process that refreshed first")
     func otherProcessRefreshes() async throws {
         let store = store

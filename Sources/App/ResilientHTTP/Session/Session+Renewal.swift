@@ -163,8 +163,9 @@ extension Session {
         return adopted
     }
 
-    /// Stores the credentials of a refresh. If this process or another process changed the session meanwhile, the method revokes the new
-    /// credentials instead.
+    /// Stores the credentials of a refresh. If this process or another process ended or replaced the session meanwhile, the method revokes
+    /// the new credentials instead. If another process refreshed the same session, the method uses the stored credentials, and revokes
+    /// nothing.
     ///
     /// If the store fails, the session still uses the new credentials until the process ends, so that the user stays signed in.
     /// - Parameters:
@@ -198,8 +199,11 @@ extension Session {
             environment.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
             return .renewed(held)
         }
-        discard(fresh)
-        return await adopt(try await store.load(), basedOn: held.generation)
+        let found = try await store.load()
+        // If another process refreshed the same session first, the server accepts both refreshes. The revocation of one would end the
+        // session, and so the tokens of the other process.
+        if found?.identified().sessionID != held.sessionID { discard(fresh) }
+        return await adopt(found, basedOn: held.generation)
     }
 
     /// Ends the session, unless its credentials have changed since the given generation. If another process has stored other credentials in
