@@ -177,6 +177,27 @@ import Testing
         #expect(bench.queue.counts.pending == 0)
     }
 
+    @Test("A repeated removal keeps requests that were stored after the next sign-in")
+    func discardsOnlyEarlierRequests() async throws {
+        let bench = try await QueueBench { $0.discardsOnSignOut = true }
+        try await bench.enqueue("A1")
+        let changed = try await bench.enqueue("A2", coalescing: "draft")
+        // A canceled task writes nothing to the journal, so the removal fails.
+        let signOut = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await bench.signIn(nil)
+        }
+        signOut.cancel()
+        try await signOut.value
+        #expect(bench.queue.counts.pending == 2)
+        try await bench.signIn("A")
+        #expect(try await bench.enqueue("A3", coalescing: "draft") == changed)
+        try await bench.enqueue("A4")
+        await bench.drain()
+        #expect(bench.server.bodies == ["A3", "A4"])
+        #expect(bench.queue.counts.pending == 0)
+    }
+
     @Test("Ends a call whose owner is discarded, and does not send the request again")
     func discardDuringSend() async throws {
         let bench = try await QueueBench(middleware: [RetryMiddleware(RetryPolicy(maximumRetries: 5))])

@@ -18,17 +18,29 @@ extension OfflineQueue {
     func noteSession(_ change: SessionChange) async {
         sessionChanges.add(1, ordering: .acquiringAndReleasing)
         if let account = change.signedOut, options.discardsOnSignOut {
-            signedOut.withLock { _ = $0.insert(QueueOwner(server: server, account: account)) }
-            await discardSignedOut()
+            let owner = QueueOwner(server: server, account: account)
+            // If the removal fails, the account may sign in again and store requests before the removal is repeated.
+            let last = journal.withState { $0.sequence }
+            do { try await discard(owner: owner) } catch { signedOut.withLock { $0[owner] = last } }
         }
         await identify(isNewSession: true)
         hub.wake()
     }
 
-    /// Removes the requests of accounts that were signed out. If the removal fails, the next drain tries again.
+    /// Repeats the removals that failed at a sign-out. Requests that the account has stored since the sign-out stay. If a removal fails
+    /// again, the next drain tries again.
     func discardSignedOut() async {
-        for owner in signedOut.withLock(\.self) where (try? await discard(owner: owner)) != nil {
-            signedOut.withLock { _ = $0.remove(owner) }
+        for (owner, last) in signedOut.withLock(\.self) where (try? await discard(owner, storedUpTo: last)) != nil {
+            signedOut.withLock { if $0[owner] == last { $0[owner] = nil } }
+        }
+    }
+
+    /// Removes the requests and dead letters of an account whose present content is in a frame up to a sequence number.
+    private func discard(_ owner: QueueOwner, storedUpTo last: UInt64) async throws(QueueError) {
+        try await change { ledger, transaction throws(QueueError) in
+            transaction.usesReserve = true
+            let old = ledger.records.filter { $0.value.content <= last && ledger.owner(of: $0.value) == owner }
+            for id in old.keys.sorted() { transaction.append(.removed(id)) }
         }
     }
 

@@ -90,8 +90,8 @@ public final class OfflineQueue: Sendable {
         /// requests until the account signs in again.
         ///
         /// This setting applies only to a sign-out by the app. If the server ended the session, the requests stay. If the removal fails,
-        /// the next drain repeats it. The queue stores the sign-out only in memory. If the process is killed before the removal, the
-        /// requests stay paused.
+        /// such as in a canceled task, the next drain repeats it. Requests that the account has stored after another sign-in stay. The
+        /// queue stores the sign-out only in memory. If the process is killed before the removal, the requests stay paused.
         public var discardsOnSignOut = false
         /// The cipher for the contents of requests; `nil` to store them without encryption. A request that was stored with a cipher can
         /// only be sent with a cipher.
@@ -136,8 +136,9 @@ public final class OfflineQueue: Sendable {
     /// The number of changes of the session. When the server refuses a call as unauthorized, the queue compares this number with the number
     /// at the beginning of the call. If the session has changed since, usually by a sign-in, the queue doesn't pause the account.
     let sessionChanges = Atomic<UInt64>(0)
-    /// The owners that the app signed out and whose requests the queue has not removed yet.
-    let signedOut = Mutex<Set<QueueOwner>>([])
+    /// The owners that the app signed out and whose requests could not be removed. The value is the largest sequence number of an entry at
+    /// the sign-out. Requests with later entries belong to a later sign-in.
+    let signedOut = Mutex<[QueueOwner: UInt64]>([:])
     /// The ends of requests that could not be written, for example because the disk failed. They exist only in memory.
     let unwritten = Mutex<[QueuedRequestID: UnwrittenEnd]>([:])
     /// The first failed write to the journal since the last call of ``takeWriteFailure()``.
