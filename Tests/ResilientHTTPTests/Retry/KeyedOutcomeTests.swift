@@ -47,10 +47,30 @@ private let unsent = ScriptedTransport.Step.failure(TransportError(.unreachable,
         #expect(error?.kind == .network)
     }
 
-    @Test("Reports the response of the server if the last attempt got one")
-    func gotResponse() async throws {
-        let (error, _) = try await error(of: [lost, lost, .response(status: 409)])
-        #expect(error?.kind == .conflict && error?.status == 409)
+    @Test("Reports the final response of the server if the last attempt got one", arguments: [400, 409, 422])
+    func gotResponse(status: Int) async throws {
+        let (error, _) = try await error(of: [lost, lost, .response(status: status)])
+        #expect(error?.status == status)
+    }
+
+    @Test(
+        "A temporary refusal after a lost response leaves the outcome unknown",
+        arguments: [
+            [lost, lost, .response(status: 503)], [lost, .response(status: 502), .response(status: 429)],
+            [lost, .response(status: 503, headers: [.retryAfter: "3600"])],
+        ] as [[ScriptedTransport.Step]]
+    )
+    func refusedAfterLoss(steps: [ScriptedTransport.Step]) async throws {
+        let (error, transport) = try await error(of: steps)
+        #expect(error?.kind == .unknownOutcome && error?.recovery == .checkAgain && error?.isRetryable == false)
+        #expect(error?.attempts == steps.count && transport.sent.count == steps.count)
+        #expect((error?.underlying as? APIError)?.status != nil)
+    }
+
+    @Test("Reports a temporary refusal as it is if each attempt received a response")
+    func refusedEachTime() async throws {
+        let (error, _) = try await error(of: [.response(status: 503), .response(status: 503), .response(status: 503)])
+        #expect(error?.kind == .server && error?.status == 503)
     }
 
     @Test("Reports the last error as retryable to a caller with its own key")

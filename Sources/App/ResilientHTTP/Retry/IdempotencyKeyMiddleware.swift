@@ -9,9 +9,9 @@ public import HTTPTypes
 /// support the key: it must perform the request once, and send the same response to each repetition.
 ///
 /// If an attempt receives no response, the server may still have performed the request. If the last attempt receives no response either,
-/// the call fails with one of two errors. If the middleware created the key, the error has the kind `unknownOutcome`: the caller doesn't
-/// know the key, so the caller can't repeat the request with the same key. If the caller passed its own key, the caller gets the error of
-/// the last attempt, and can repeat the request safely.
+/// or only a temporary refusal such as 503, the call fails with one of two errors. If the middleware created the key, the error has the
+/// kind `unknownOutcome`: the caller doesn't know the key, so the caller can't repeat the request with the same key. If the caller passed
+/// its own key, the caller gets the error of the last attempt, and can repeat the request safely.
 ///
 /// Place the middleware outside of ``RetryMiddleware``, so that all attempts share the key.
 ///
@@ -36,8 +36,9 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
     ///   - context: The call, whose policy determines whether a key is added.
     ///   - next: Passes the request to the next layer, which makes all attempts.
     /// - Returns: The response of `next`.
-    /// - Throws: `APIError` of the kind `unknownOutcome` if the middleware added a key, the last attempt received no response, and the
-    ///   server may have performed the request. Otherwise, the error of `next`.
+    /// - Throws: `APIError` of the kind `unknownOutcome` if the middleware added a key, the last attempt received no response or a
+    ///   temporary refusal, and the server may have performed the request in an attempt without a response. Its `underlying` error
+    ///   describes the last attempt. Otherwise, the error of `next`.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -50,8 +51,8 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         do {
             return try await next(request, body)
         } catch let error as APIError where error.hidesLostResponse(of: context) {
-            var unknown = APIError(.unknownOutcome, context: error.context, underlying: error.underlying)
-            (unknown.attempts, unknown.hold) = (error.attempts, error.hold)
+            var unknown = APIError(.unknownOutcome, context: error.context, underlying: error.underlying ?? error)
+            (unknown.attempts, unknown.hold, unknown.requestID) = (error.attempts, error.hold, error.requestID)
             throw unknown
         }
     }
@@ -73,8 +74,12 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
 }
 
 extension APIError {
-    /// Returns whether the call failed without a response although the server may have performed the request.
+    /// Returns whether the call failed although the server may have performed the request in an attempt without a response.
+    ///
+    /// A final response is the result of the call. A temporary refusal, such as 429 or 503, is not: a server or a proxy sends it before it
+    /// reads the key, so it doesn't show whether an earlier attempt was performed. The caller would repeat the request with another key.
     fileprivate func hidesLostResponse(of context: CallContext) -> Bool {
-        status == nil && kind != .cancelled && kind != .decoding && context.record.mayHaveTakenEffect
+        guard context.record.mayHaveTakenEffect, kind != .cancelled, kind != .decoding else { return false }
+        return status == nil || [.server, .rateLimited, .notAPI].contains(kind) || repeatedRequest == .running
     }
 }
