@@ -252,6 +252,7 @@ extension APIClient {
         )
         do {
             let transfer = exchange.transfer
+            if let session = transfer?.session { _ = context.bind(session) }
             let chain = MiddlewareChain(
                 middleware: middleware,
                 keys: keys,

@@ -16,7 +16,8 @@ extension APIClient {
     ///
     /// To continue after an error or a restart of the process, call the method again with the same path and target. If the server sent a
     /// strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5), the download continues at the end of the partial file. If the resource has
-    /// changed since, the download starts again.
+    /// changed since, the download starts again. It also starts again if another session has begun since, because the resource may depend
+    /// on the user. If another session begins during the download, the download fails with the kind `unauthorized`.
     ///
     /// ```swift
     /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
@@ -45,21 +46,23 @@ extension APIClient {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(APIError) -> HTTPResponse {
         let path = query.isEmpty ? path : path.appending(query)
+        let policy = retryPolicy(for: path, options: options)
+        let file: PartialFile
+        let owner: String?
+        do {
+            owner = try await self.owner(of: path, options: options, context: context)
+            file = try await PartialFile(target, source: baseURL.absoluteString + path, owner: owner)
+        } catch {
+            throw localized(APIError(error, context: context))
+        }
         let download = Download(
             api: self,
             path: path,
             headers: headers,
             options: options,
-            idleTimeout: idleTimeout,
+            transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true, session: owner),
             context: context
         )
-        let policy = retryPolicy(for: path, options: options)
-        let file: PartialFile
-        do {
-            file = try await PartialFile(target, source: baseURL.absoluteString + path)
-        } catch {
-            throw localized(APIError(error, context: context))
-        }
         var failures = 0
         while true {
             let begin = file.length
@@ -82,6 +85,12 @@ extension APIClient {
         }
     }
 
+    /// Returns the identifier of the session whose token a download carries; `nil` for none.
+    private func owner(of path: String, options: CallOptions, context: String?) async throws -> String? {
+        guard try policy(.get, path, options: options, context: context).isAuthorized, let session else { return nil }
+        return try await session.held()?.sessionID
+    }
+
     /// Returns the retry policy of the options, otherwise the policy of the download's endpoint, otherwise the policy of the client's
     /// ``RetryMiddleware``, otherwise the default policy.
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
@@ -98,7 +107,8 @@ private struct Download: Sendable {
     let path: String
     let headers: HTTPFields
     let options: CallOptions
-    let idleTimeout: Duration
+    /// The settings of all attempts. They contain the session of the download, so that no attempt carries the token of another user.
+    let transfer: Exchange.Transfer
     let context: String?
 
     /// Sends one request and writes its body.
@@ -123,14 +133,7 @@ private struct Download: Sendable {
         }
         let stream: ResponseStream
         do throws(APIError) {
-            stream = try await api.stream(
-                .get,
-                path,
-                headers: headers,
-                options: options,
-                idleTimeout: idleTimeout,
-                context: context
-            )
+            stream = try await api.stream(.init(.get, path, [], headers, options, context, transfer: transfer))
         } catch {
             guard error.status == 416, headers.contains(.range) else { throw error }
             return try await outOfRange(file, error, progress)
@@ -236,16 +239,18 @@ extension HTTPResponse {
 /// The partial file of a download, in the folder of its target. Only one task uses it.
 ///
 /// A download uses three files: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin file contains the
-/// address of the resource, and the validator (such as the `ETag`) of the downloaded version. Before the download writes bytes of another
-/// version, it removes the origin file, empties the partial file, and stores the new origin file. Therefore, even if the process ends at
-/// any moment, the partial file matches its origin file, or has no origin file. The next download ignores a partial file without an origin
-/// file.
+/// address of the resource, the session of the download, and the validator (such as the `ETag`) of the downloaded version. Before the
+/// download writes bytes of another version, it removes the origin file, empties the partial file, and stores the new origin file.
+/// Therefore, even if the process ends at any moment, the partial file matches its origin file, or has no origin file. The next download
+/// ignores a partial file without an origin file.
 ///
 /// The type reads and writes files on a separate queue, because reading and writing block the thread.
 final class PartialFile: Sendable {
     /// The data that a later process needs to resume.
     private struct Origin: Codable, Hashable {
         var source: String
+        /// The identifier of the session, which contains no token; `nil` for a download without a session.
+        var owner: String?
         var validator: String
     }
 
@@ -263,12 +268,13 @@ final class PartialFile: Sendable {
     private let state = Mutex(State())
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
+    private let owner: String?
 
-    /// Opens the partial file of an earlier download of the same address and target, if the earlier download can be resumed. Otherwise, the
-    /// new download begins with an empty file.
-    init(_ target: URL, source: String) async throws {
+    /// Opens the partial file of an earlier download of the same address, session and target, if the earlier download can be resumed.
+    /// Otherwise, the new download begins with an empty file.
+    init(_ target: URL, source: String, owner: String?) async throws {
         self.target = target
-        self.source = source
+        (self.source, self.owner) = (source, owner)
         partial = target.appendingPathExtension("partial")
         origin = target.appendingPathExtension("partial.origin")
         try await perform { file, state in try file.open(&state) }
@@ -301,7 +307,7 @@ final class PartialFile: Sendable {
             try handle.truncate(atOffset: 0)
             state.length = 0
             guard let validator else { return }
-            let origin = try JSONEncoder().encode(Origin(source: file.source, validator: validator))
+            let origin = try JSONEncoder().encode(Origin(source: file.source, owner: file.owner, validator: validator))
             try PrivateFile.replace(file.origin.path(percentEncoded: false), with: [UInt8](origin))
             state.validator = validator
         }
@@ -329,10 +335,11 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Opens the partial file of an earlier download if its origin file contains the address of this download.
+    /// Opens the partial file of an earlier download if its origin file contains the address and the session of this download.
     private func open(_ state: inout State) throws {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
-            let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)), known.source == source,
+            let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)),
+            known.source == source, known.owner == owner,
             let length = FileChunks.length(of: partial), length > 0
         else { return }
         let handle = try FileHandle(forUpdating: partial)

@@ -40,7 +40,12 @@ extension APIClient {
     ) async throws(APIError) -> ResponseStream {
         let transfer = Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true)
         let headers = headers.accepting("*/*")
-        return try await call(Outgoing(method, path, query, headers, options, context, body: body, transfer: transfer)) { call in
+        return try await stream(Outgoing(method, path, query, headers, options, context, body: body, transfer: transfer))
+    }
+
+    /// Sends a request, and returns the response as soon as its head has arrived. The transfer of the arguments must return a stream.
+    func stream(_ outgoing: Outgoing) async throws(APIError) -> ResponseStream {
+        try await call(outgoing) { call in
             ResponseStream(response: call.response, body: call.body, context: call.context, api: self)
         }
     }
