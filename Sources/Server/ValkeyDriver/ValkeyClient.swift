@@ -16,10 +16,13 @@ import Synchronization
 /// Commands of concurrent callers share the connection as a pipeline. The client sends commands from the same iteration of the event loop
 /// in one write.
 ///
-/// Each command has a deadline. If a command misses its deadline, the client closes the connection, so that it can't take a late reply for
-/// the reply to the next command. All commands then fail immediately until another connection is ready. After a failed attempt, the client
-/// waits 100 to 250 ms before the next attempt, or 2 to 5 s if the settings are wrong. If a deadline passes before the client has sent the
-/// command, the command only fails with ``ValkeyError/unavailable``, and the connection remains.
+/// A command without a reply fails at its deadline. If the reply is also missing 10 ms after the client sent the command, or if 256
+/// commands are in flight at the deadline, the client closes the connection. All commands then fail immediately until another connection is
+/// ready. After a failed attempt, the client waits 100 to 250 ms before the next attempt, or 2 to 5 s if the settings are wrong.
+///
+/// A busy process can delay a command until shortly before its deadline, so the reply of a healthy server can be too late. The client then
+/// discards the reply, and the connection remains. If a deadline passes before the client has sent the command, the command fails with
+/// ``ValkeyError/unavailable``, and the connection also remains.
 ///
 /// So a slow or missing server delays a caller at most until its deadline, and usually not at all. The client doesn't repeat a command,
 /// because the server may have executed it. If a task is canceled, the call still returns with the reply or at the deadline.
@@ -99,7 +102,7 @@ public final class ValkeyClient: Sendable {
     /// - Parameters:
     ///   - command: The command. Other callers share the connection, so don't send commands that change its mode, such as `SUBSCRIBE` or
     ///     `MULTI`.
-    ///   - time: The time after which the command fails and the connection is closed.
+    ///   - time: The time after which the command fails. If the server has not replied then, the client can also close the connection.
     /// - Throws: ``ValkeyError``, also if the reply is an error.
     public func send(_ command: ValkeyCommand, within time: Duration) async throws(ValkeyError) -> ValkeyReply {
         try await send(command, by: .now() + TimeAmount(time))
@@ -110,7 +113,7 @@ public final class ValkeyClient: Sendable {
     ///   - script: The script.
     ///   - keys: All keys that the script uses.
     ///   - arguments: The arguments.
-    ///   - time: The time after which the command fails and the connection is closed.
+    ///   - time: The time after which the command fails. If the server has not replied then, the client can also close the connection.
     /// - Throws: ``ValkeyError``, also if the reply is an error.
     public func evaluate(
         _ script: ValkeyScript,

@@ -17,8 +17,7 @@ struct ReplyQueue: Sendable {
 
     /// Removes and returns the commands to send, oldest first, and the commands before them whose deadlines have passed.
     ///
-    /// The client must not send an expired command. Its missing reply would end the connection at once, and the commands of other callers
-    /// would fail.
+    /// The client must not send an expired command. Its caller can't use the reply, but the server would execute the command.
     /// - Parameters:
     ///   - room: The largest number of commands to send.
     ///   - now: The present time.
