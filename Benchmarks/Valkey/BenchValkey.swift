@@ -120,8 +120,8 @@ final class BareScript {
     func rate(seconds: Double) throws -> Double {
         let start = ContinuousClock.now
         let end = start + .seconds(seconds)
-        // The reply: `$`, two or three digits, the time, 32 bytes for each key, and the canary, which the calls don't know.
-        let body = 8 + 32 * claims + 16
+        // The reply: `$`, two or three digits, the time, and 32 bytes for each key.
+        let body = 8 + 32 * claims
         let size = (1 + String(body).utf8.count + 2 + body + 2) * BenchValkey.callers
         var buffer = [UInt8](repeating: 0, count: size)
         var count = 0
@@ -147,7 +147,9 @@ final class BareScript {
             let key = String(Int.random(in: 0..<keys) + 0x1000_0000_0000_0000, radix: 16)
             arguments.append(Array("{bare}\(rule.policy.name):\(key)".utf8))
         }
-        arguments += [[], Array("0123456789abcdef".utf8), pack([1, 0])]
+        // The known canary is also the candidate, so the script counts each call.
+        let canary = Array("0123456789abcdef".utf8)
+        arguments += [canary, canary, pack([1, 0])]
         for rule in rules { arguments.append(pack([0, 1, 60_000_000, Int64(rule.policy.burst), 1, 1 << 52])) }
         return Self.command(arguments)
     }

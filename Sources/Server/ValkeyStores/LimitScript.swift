@@ -19,6 +19,9 @@ import ValkeyDriver
 enum LimitScript {
     /// Decides about a request with several keys. The script charges all keys, or none.
     ///
+    /// The script charges nothing if the client doesn't know the canary value. In this case, the server may have lost its data, and the
+    /// client must first apply its own counts.
+    ///
     /// - `KEYS`: the canary (the key that shows whether the server has lost its data), and then the key of each claim.
     /// - `ARGV`, in this order: the canary value that the client knows; the value to write if the server has none; whether to charge, and
     ///   the time (0 uses the server's clock); the numbers of each claim, such as its cost and window.
@@ -35,6 +38,7 @@ enum LimitScript {
               redis.call('SET', KEYS[1], canary)
             end
             local charges, fixed = unpack('>I8I8', ARGV[3])
+            if canary ~= ARGV[1] then charges = 0 end
             local now = clock(fixed)
             local claims = {}
             local refused, shadow = false, false
@@ -326,7 +330,7 @@ struct LimitReply {
     let now: Int64
     /// The state of each claimed key, in the order of the claims.
     let standings: [Standing]
-    /// The canary value of the server; `nil` if the client knows this value.
+    /// The canary value of the server; `nil` if the client knows this value. If the value isn't `nil`, the script has charged nothing.
     let canary: [UInt8]?
 
     /// The state of a key.

@@ -131,6 +131,9 @@ extension ValkeyRateLimitStore: RateLimitStore {
     /// 2. After a loss of data, this process's own count decides first.
     /// 3. The server decides. If it admits the request, this process also counts it.
     ///
+    /// If the reply of the server is the first one, or if it shows a loss of data, the server has counted nothing. The store then repeats
+    /// the steps 2 and 3 within the same deadline.
+    ///
     /// If the server fails, the fallback decides. If only the reply was lost, or if the task is canceled, the server may still have counted
     /// the request.
     /// - Parameter claims: The claims of the request. The store skips claims of rules whose mode is `off`.
@@ -143,37 +146,44 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let asked = nanoseconds
         let (known, version) = refusals.find(resolved, at: asked)
         if let known { return known }
-        // Count in this process before the server decides, so that concurrent requests can't exceed this process's share.
-        let own = local.admitAfterLoss(claims, at: nanoseconds)
-        if let own, !own.isAdmitted { return own }
-        let reply: LimitReply
-        do {
-            reply = try await decide(resolved, charges: true)
-        } catch {
-            if let charge = own?.charge { local.refund(charge) }
-            // The server may have counted the request.
+        while true {
+            // Read the canary first. If its value is from after a loss of data, the process's own counts below then also apply.
+            let canary = canary.pair
+            // Count in this process before the server decides, so that concurrent requests can't exceed this process's share.
+            let own = local.admitAfterLoss(claims, at: nanoseconds)
+            if let own, !own.isAdmitted { return own }
+            let reply: LimitReply
+            do {
+                let elapsed = Duration.nanoseconds(nanoseconds - asked)
+                reply = try await decide(resolved, charges: true, knowing: canary, within: deadline - elapsed)
+            } catch {
+                if let charge = own?.charge { local.refund(charge) }
+                // The server may have counted the request.
+                refusals.noteChange(of: resolved.lazy.map(\.digest))
+                return try local.decide(claims, charges: true, after: error)
+            }
+            var result = result(of: reply, to: resolved)
+            guard result.isAdmitted, reply.canary == nil else {
+                if let charge = own?.charge { local.refund(charge) }
+                // The server has counted nothing, because this process did not know the canary.
+                if result.isAdmitted { continue }
+                refusals.note(result, reply, to: resolved, version: version, sent: asked, received: nanoseconds)
+                return result
+            }
             refusals.noteChange(of: resolved.lazy.map(\.digest))
-            return try local.decide(claims, charges: true, after: error)
-        }
-        var result = result(of: reply, to: resolved)
-        guard result.isAdmitted else {
-            if let charge = own?.charge { local.refund(charge) }
-            refusals.note(result, reply, to: resolved, version: version, sent: asked, received: nanoseconds)
+            let counted: LocalLimits<C>.Counted
+            if let own {
+                counted = .jointly(own.charge)
+            } else if let late = local.admitAfterLoss(claims, at: nanoseconds) {
+                // The server has lost its data, and with it the charge, while the reply was in flight.
+                guard late.isAdmitted else { return late }
+                counted = .jointly(late.charge)
+            } else {
+                counted = .each(local.count(claims))
+            }
+            result.charge = charge(of: reply, to: resolved, counted: counted)
             return result
         }
-        refusals.noteChange(of: resolved.lazy.map(\.digest))
-        // This may be the first reply since the server has lost its data.
-        let counted: LocalLimits<C>.Counted
-        if let own {
-            counted = .jointly(own.charge)
-        } else if let late = local.admitAfterLoss(claims, at: nanoseconds) {
-            guard late.isAdmitted else { return late }
-            counted = .jointly(late.charge)
-        } else {
-            counted = .each(local.count(claims))
-        }
-        result.charge = charge(of: reply, to: resolved, counted: counted)
-        return result
     }
 
     /// Decides without counting, in one round trip. To enforce a limit, use ``admit(_:)``, because concurrent requests can use up the quota
@@ -185,7 +195,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let resolved = tables.resolve(claims)
         guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
         do {
-            let result = result(of: try await decide(resolved, charges: false), to: resolved)
+            let reply = try await decide(resolved, charges: false, knowing: canary.pair, within: deadline)
+            let result = result(of: reply, to: resolved)
             guard result.isAdmitted, let own = local.checkAfterLoss(claims, at: nanoseconds), !own.isAdmitted else {
                 return result
             }
@@ -268,12 +279,18 @@ extension ValkeyRateLimitStore {
     /// Decides about claims by running the script on the server, and detects whether the server has lost its data.
     /// - Parameters:
     ///   - claims: The resolved claims.
-    ///   - charges: Whether an admission is counted.
-    /// - Throws: `ValkeyError`, also if the reply doesn't arrive within the deadline.
-    private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
+    ///   - charges: Whether an admission is counted. If the reply contains a canary value, the server has counted nothing.
+    ///   - canary: The canary value that this process knows, and the candidate.
+    ///   - time: The longest time to wait for the reply.
+    /// - Throws: `ValkeyError`, also if the reply doesn't arrive in time.
+    private func decide(
+        _ claims: [LimitTables.Claim],
+        charges: Bool,
+        knowing canary: (known: [UInt8], candidate: [UInt8]),
+        within time: Duration
+    ) async throws(ValkeyError) -> LimitReply {
         let started = started.load(ordering: .relaxed)
-        let (known, candidate) = canary.pair
-        var arguments = [known, candidate, ScriptNumbers.pack(charges ? 1 : 0, time())]
+        var arguments = [canary.known, canary.candidate, ScriptNumbers.pack(charges ? 1 : 0, self.time())]
         for claim in claims {
             arguments.append(
                 ScriptNumbers.pack(
@@ -291,14 +308,13 @@ extension ValkeyRateLimitStore {
             LimitScript.decide,
             keys: [Array("{\(namespace)}".utf8)] + claims.map(\.key),
             arguments: arguments,
-            within: deadline
+            within: time
         )
         let reply = try LimitReply(raw, count: claims.count)
         if started == 0 {
             _ = self.started.compareExchange(expected: 0, desired: reply.now, ordering: .relaxed)
         }
-        if let seen = reply.canary, canary.see(seen) {
-            local.noteLoss(at: nanoseconds)
+        if let seen = reply.canary, self.canary.see(seen, noteLoss: { local.noteLoss(at: nanoseconds) }) {
             refusals.removeAll()
             logger.warning("Valkey lost its data: limits also apply the counts of this process for one window")
         }
@@ -427,7 +443,8 @@ package struct LimitCharge: Sendable {
 /// after a restart without persistence.
 ///
 /// Each decision sends two values: the value that this process knows, and a candidate for a server that has no value. If several processes
-/// send different candidates, the server stores the first candidate. The other processes receive this value with their replies.
+/// send different candidates, the server stores the first candidate. The other processes receive this value with their replies. The server
+/// counts a request only if the process knows the value, so no process counts a request before it has noticed a loss.
 final class LimitCanary: Sendable {
     /// The known value and the candidate. Both change together.
     private struct State {
@@ -443,13 +460,17 @@ final class LimitCanary: Sendable {
     var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
 
     /// Records the server's value.
-    /// - Parameter value: The canary value in a reply, if it differed from the known value.
+    /// - Parameters:
+    ///   - value: The canary value in a reply, if it differed from the known value.
+    ///   - noteLoss: Called if the server has lost its data, before ``pair`` returns the new value. So each request that is sent with the
+    ///     new value takes the loss into account.
     /// - Returns: Whether the server has lost its data since the last reply; `false` for the first reply. If several replies report the
     ///   same loss, only the first call returns `true`.
-    func see(_ value: [UInt8]) -> Bool {
+    func see(_ value: [UInt8], noteLoss: () -> Void) -> Bool {
         state.withLock { state in
             guard state.known != value else { return false }
             let hasLost = !state.known.isEmpty
+            if hasLost { noteLoss() }
             state = State(known: value)
             return hasLost
         }
