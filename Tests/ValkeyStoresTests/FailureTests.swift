@@ -196,6 +196,26 @@ import ValkeyDriver
         }
     }
 
+    @Test("After a loss of data, a process counts policies with shorter windows, too")
+    func shorterWindow() async throws {
+        try await SharedLimits.run { limits in
+            let rules = [
+                RateLimitRule(.requests(10, per: .seconds(60), name: "p")),
+                RateLimitRule(.requests(60, per: .seconds(3_600), name: "q")),
+            ]
+            let process = try await limits.start(rules)
+            let both = claims + [RateLimitClaim("q", key: "ana")]
+            #expect(try await process.store.admit(both).isAdmitted)
+            try await limits.server.cli("FLUSHALL")
+            #expect(try await process.store.check(both).isAdmitted)
+            limits.pass(.seconds(61))
+            for _ in 0..<10 { #expect(try await process.store.admit(both).isAdmitted) }
+            limits.server.kill()
+            try await untilLost(process)
+            #expect(try await admissions(20, process) == 0, "Valkey has admitted more than the share")
+        }
+    }
+
     @Test("Continues when the server has dropped the scripts")
     func scripts() async throws {
         try await SharedLimits.run { limits in

@@ -37,7 +37,7 @@ import ValkeyDriver
 
     @Test("A request above the share that the server admitted uses up the share")
     func admittedByServer() throws {
-        _ = limits.count([RateLimitClaim("p", cost: 6)])
+        _ = limits.count([RateLimitClaim("p", cost: 6)], after: nil)
         #expect(try !decide(cost: 1).isAdmitted)
     }
 

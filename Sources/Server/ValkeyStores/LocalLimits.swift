@@ -9,23 +9,6 @@ import ValkeyDriver
 ///
 /// All methods can be called by several threads. They never wait for the network.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
-    /// The result of counting a request that the server admitted.
-    enum Counted {
-        /// The process counted the request in one decision, after a loss of data.
-        case jointly(RateLimitCharge?)
-        /// The process counted each claim separately, except claims of policies whose local share is used up. The keys are the names of the
-        /// policies.
-        case each([String: RateLimitCharge])
-
-        /// Returns the charge of a policy; `nil` if the policy did not count the request.
-        func charge(of policy: String) -> RateLimitCharge? {
-            switch self {
-            case .jointly(let charge): charge
-            case .each(let charges): charges[policy]
-            }
-        }
-    }
-
     /// A rule with its behavior while Valkey is unavailable.
     private struct Rule {
         /// The rule with its full quota.
@@ -109,13 +92,20 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Counts a request that the Valkey server admitted. The method counts each claim separately, so the other claims still count if one
     /// share is used up.
-    /// - Returns: The charges of refundable claims, by policy.
-    func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - own: The decision of ``admitAfterLoss(_:at:)``, which has already counted some of the claims; `nil` if it has counted none.
+    /// - Returns: The charges of refundable claims and of the claims that `own` counted, by policy.
+    func count(_ claims: [RateLimitClaim], after own: RateLimitResult?) -> [String: RateLimitCharge] {
         let rules = rules.withLock { $0 }
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
-            // If the rest of a share is smaller than the cost, the limiter doesn't count the claim, so the rest stays available.
-            if let charge = limiter.admit([shared(claim, rules)]).charge { charges[claim.policy] = charge }
+            if let own, own.limits.contains(where: { $0.policy.name == claim.policy }) {
+                charges[claim.policy] = own.charge
+            } else if let charge = limiter.admit([shared(claim, rules)]).charge {
+                // If the rest of a share is smaller than the cost, the limiter doesn't count the claim, so the rest stays available.
+                charges[claim.policy] = charge
+            }
         }
         return charges
     }

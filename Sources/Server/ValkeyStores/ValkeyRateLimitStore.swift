@@ -171,17 +171,10 @@ extension ValkeyRateLimitStore: RateLimitStore {
                 return result
             }
             refusals.noteChange(of: resolved.lazy.map(\.digest))
-            let counted: LocalLimits<C>.Counted
-            if let own {
-                counted = .jointly(own.charge)
-            } else if let late = local.admitAfterLoss(claims, at: nanoseconds) {
-                // The server has lost its data, and with it the charge, while the reply was in flight.
-                guard late.isAdmitted else { return late }
-                counted = .jointly(late.charge)
-            } else {
-                counted = .each(local.count(claims))
-            }
-            result.charge = charge(of: reply, to: resolved, counted: counted)
+            // If only the second decision applies, the server has lost its data, and with it the charge, while the reply was in flight.
+            let decision = own ?? local.admitAfterLoss(claims, at: nanoseconds)
+            if let decision, !decision.isAdmitted { return decision }
+            result.charge = charge(of: reply, to: resolved, counted: local.count(claims, after: decision))
             return result
         }
     }
@@ -351,10 +344,14 @@ extension ValkeyRateLimitStore {
 
     /// Returns the charge of the refundable claims; `nil` if there are none. If a rule in shadow mode would have refused the request, the
     /// charge omits the claims of rules in shadow mode, because the script didn't charge them.
+    /// - Parameters:
+    ///   - reply: The reply of the script.
+    ///   - claims: The resolved claims.
+    ///   - counted: The charges in the counts of this process. The keys are the names of the policies.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
-        counted: LocalLimits<C>.Counted
+        counted: [String: RateLimitCharge]
     ) -> RateLimitCharge? {
         guard claims.contains(where: \.isRefundable) else { return nil }
         let isShadowRefused = zip(claims, reply.standings).contains { $0.rule.mode == .shadow && $1.delayOrNever > 0 }
@@ -372,7 +369,7 @@ extension ValkeyRateLimitStore {
             if let last = parts.indices.last, parts[last].policy == claim.policy {
                 parts[last].charge.keys.append(key)
             } else {
-                parts.append((claim.policy, LimitCharge(keys: [key], own: counted.charge(of: claim.policy))))
+                parts.append((claim.policy, LimitCharge(keys: [key], own: counted[claim.policy])))
             }
         }
         guard !parts.isEmpty else { return nil }
