@@ -53,6 +53,49 @@ import Testing
         #expect(try await code(Double.self, #""1""#) == .validationInvalidFormat)
     }
 
+    @Test(
+        "Reads decimal numbers exactly",
+        arguments: [
+            ("12.35", "12.35"), ("-0.1", "-0.1"), ("7", "7"), ("12.50", "12.5"), ("1e3", "1000"),
+            ("2.5e-3", "0.0025"), ("1e-7", "0.0000001"), ("123456789012.345", "123456789012.345"),
+            ("9223372036854775807", "9223372036854775807"),
+        ]
+    )
+    func decimals(json: String, number: String) async throws {
+        #expect(try await value(Decimal.self, json) == Decimal(string: number))
+    }
+
+    @Test(
+        "Refuses a decimal number that would be rounded, and other values",
+        arguments: ["90071992547409.93", "0.1234567890123456", "100000000000000000001", "1e300", #""1.5""#, "true", "{}", "[]"]
+    )
+    func badDecimals(json: String) async throws {
+        #expect(try await code(Decimal.self, json) == .validationInvalidFormat)
+    }
+
+    private struct Item: Decodable {
+        var price: Decimal
+        var picture: Data
+        var name: String
+    }
+
+    @Test("Reports the other problems after an invalid decimal number or invalid bytes")
+    func numbersAmongOthers() async throws {
+        let found = try await problems(Item.self, #"{"price":"x","picture":"?","name":1}"#)
+        let names = ["price", "picture", "name"]
+        #expect(found == names.map { "\($0): VALIDATION_INVALID_FORMAT" })
+    }
+
+    @Test("Reads bytes in base64, as a client's encoder writes them")
+    func bytes() async throws {
+        let bytes = Data([0, 0xFB, 0xFF, 7])
+        #expect(try await value(Data.self, String(decoding: try JSONEncoder().encode(bytes), as: UTF8.self)) == bytes)
+        #expect(try await value(Data.self, #""""#) == Data())
+        for json in [#""AA=""#, #""-_8=""#, #""no base64""#, "7"] {
+            #expect(try await code(Data.self, json) == .validationInvalidFormat)
+        }
+    }
+
     @Test("Reads texts and Booleans unchanged")
     func textAndTruth() async throws {
         #expect(try await value(String.self, #""a\u0000ñ""#) == "a\0ñ")

@@ -95,6 +95,18 @@ import Testing
         }
     }
 
+    private struct Price: Decodable {
+        var price: Decimal
+    }
+
+    @Test("Reads decimal numbers from text, and refuses other text after a number")
+    func decimals() async throws {
+        #expect(try await read(Price.self, "price=-90071992547409.93").price == Decimal(string: "-90071992547409.93"))
+        for text in ["12.5x", "1,5", "", "nan", "1e3", ".5", "5."] {
+            #expect(try await problems(Price.self, "price=\(text)", media: Self.media) == ["price: VALIDATION_INVALID_FORMAT"])
+        }
+    }
+
     @Test("In JSON a text is neither a number nor a Boolean")
     func jsonIsStrict() async throws {
         let found = try await problems(Scalars.self, #"{"count":"1","ratio":"1","flag":"true"}"#)

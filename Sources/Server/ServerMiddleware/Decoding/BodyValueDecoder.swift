@@ -145,6 +145,8 @@ enum BodyScalars {
         case is Double.Type: try require(number(place)) as? Value
         case is Float.Type: try require(number(place).map { Float($0) }.flatMap { $0.isFinite ? $0 : nil }) as? Value
         case let type as any FixedWidthInteger.Type: try integer(type, place) as? Value
+        case is Decimal.Type: try require(decimal(place)) as? Value
+        case is Data.Type where place.value.stringValue != nil: try require(data(place)) as? Value
         case is Date.Type: try date(place) as? Value
         case is URL.Type: try url(place) as? Value
         case is UUID.Type: try require(place.value.stringValue.flatMap { UUID(uuidString: $0) }) as? Value
@@ -190,6 +192,27 @@ enum BodyScalars {
         }
         return try require(place.isForm ? place.value.stringValue.flatMap { Number($0) } : nil)
     }
+
+    /// Reads a decimal number exactly. `Decimal` itself decodes only an object with its binary parts.
+    private static func decimal(_ place: BodyPlace) -> Decimal? {
+        switch place.value {
+        case .integer(let value): return Decimal(value)
+        case .number(let value):
+            // With more than 15 digits or above 2^53, a Double can differ from the number in the text.
+            let text = "\(value)"
+            let digits = text.utf8.prefix { $0 != UInt8(ascii: "e") }.filter { (0x30...0x39).contains($0) }
+            let isExact = value.magnitude <= 0x1p53 && digits.drop { $0 == 0x30 }.count <= 15
+            return isExact ? Decimal(string: text) : nil
+        case .string(let text) where place.isForm:
+            // `Decimal(string:)` ignores the text after a number. A Decimal has room for 38 digits.
+            let isNumber = text.utf8.count <= 38 && text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) != nil
+            return isNumber ? Decimal(string: text) : nil
+        default: return nil
+        }
+    }
+
+    /// Reads bytes in base64, as `JSONEncoder` writes them.
+    private static func data(_ place: BodyPlace) -> Data? { place.value.stringValue.flatMap { Data(base64Encoded: $0) } }
 
     /// Reads a date and time of RFC 3339 that exists in the calendar.
     private static func date(_ place: BodyPlace) throws -> Date {

@@ -52,6 +52,7 @@ private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
         case is Double.Type: Double(sample.number) as? Value
         case is Float.Type: Float(sample.number) as? Value
         case let type as any FixedWidthInteger.Type: integer(type) as? Value
+        case is Decimal.Type: Decimal(sample.number) as? Value
         case is Date.Type: Date(timeIntervalSince1970: 0) as? Value
         case is URL.Type: URL(string: "https://example.com/") as? Value
         case is UUID.Type: UUID() as? Value
