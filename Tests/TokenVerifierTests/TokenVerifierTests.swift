@@ -108,4 +108,15 @@ import TokenVerifier
         #expect(await refusal(of: try await issuer.token(claims: Issuer.claims(issued: 30))) == nil)
         #expect(await refusal(of: try await issuer.token(claims: Issuer.claims(issued: 31))) == .notYetValid)
     }
+
+    @Test("Refuses a token before the time at which it becomes valid")
+    func notBefore() async throws {
+        let time = Int(Issuer.time.timeIntervalSince1970)
+        for (start, expected) in [("\(time + 30)", nil), ("\(time + 31)", .notYetValid), (#""soon""#, .malformed)]
+            as [(String, TokenRefusal?)]
+        {
+            let claims = Issuer.claims(more: #","nbf":\#(start)"#)
+            #expect(await refusal(of: try await issuer.token(claims: claims)) == expected, "\(start)")
+        }
+    }
 }

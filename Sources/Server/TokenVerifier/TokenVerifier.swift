@@ -148,6 +148,9 @@ public final class TokenVerifier: Sendable {
         let time = now().timeIntervalSince1970
         guard verified.expiresAt.timeIntervalSince1970 + skew > time else { throw .expired }
         guard verified.issuedAt.timeIntervalSince1970 - skew <= time else { throw .notYetValid }
+        guard let start = claims["nbf"] else { return verified }
+        guard case .integer(let seconds) = start else { throw .malformed }
+        guard Double(seconds) - skew <= time else { throw .notYetValid }
         return verified
     }
 

@@ -52,7 +52,8 @@ public enum TokenRefusal: String, Error, Hashable, Sendable {
     case audience
     /// The token has expired.
     case expired
-    /// The token's time of issue is later than the present time, by more than ``TokenVerifier/Rules/clockSkew``.
+    /// The token's time of issue (`iat`), or the time at which it becomes valid (`nbf`, RFC 7519 §4.1.5), is later than the present time,
+    /// by more than ``TokenVerifier/Rules/clockSkew``.
     case notYetValid = "not_yet_valid"
     /// The verifier has no keys that are young enough, because it could not fetch the issuer's keys.
     case keysUnavailable = "keys_unavailable"
