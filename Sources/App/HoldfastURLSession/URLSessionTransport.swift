@@ -176,9 +176,9 @@ public final class URLSessionTransport: HTTPTransport {
         idleTimeout: Duration?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let deadline = ContinuousClock.now.advanced(by: timeout)
-        var (request, redirects) = (request, 0)
+        var (request, redirects, hasLeftOrigin) = (request, 0, false)
         while true {
-            let response: (HTTPResponse, ResponseBody)
+            var response: (HTTPResponse, ResponseBody)
             do throws(TransportError) {
                 response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
             } catch {
@@ -189,7 +189,11 @@ public final class URLSessionTransport: HTTPTransport {
             }
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: response.0, to: request)
-            else { return response }
+            else {
+                response.1.isFromOtherOrigin = hasLeftOrigin
+                return response
+            }
+            hasLeftOrigin = hasLeftOrigin || !Redirection.isSameOrigin(next, request)
             (request, redirects) = (next, redirects + 1)
         }
     }

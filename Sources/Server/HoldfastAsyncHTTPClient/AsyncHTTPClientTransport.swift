@@ -128,10 +128,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
         let deadline = NIODeadline.now() + TimeAmount(bounded: timeout)
         let limits = idleTimeout.map { Reception.Limits(headDeadline: deadline, idle: TimeAmount(bounded: $0)) }
-        var request = request
-        var redirects = 0
+        var (request, redirects, hasLeftOrigin) = (request, 0, false)
         while true {
-            let response: (HTTPResponse, ResponseBody)
+            var response: (HTTPResponse, ResponseBody)
             do throws(TransportError) {
                 response = try await exchange(request, body: body, deadline: deadline, limits: limits)
             } catch {
@@ -142,7 +141,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             }
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: response.0, to: request)
-            else { return response }
+            else {
+                response.1.isFromOtherOrigin = hasLeftOrigin
+                return response
+            }
+            hasLeftOrigin = hasLeftOrigin || !Redirection.isSameOrigin(next, request)
             (request, redirects) = (next, redirects + 1)
         }
     }

@@ -71,7 +71,7 @@ struct Exchange: Sendable {
         } catch {
             var error = error
             error.attempts = number
-            if error.status != nil { error.sentCredentials = request.carriesCredentials }
+            if error.status != nil { error.sentCredentials = error.sentCredentials ?? request.carriesCredentials }
             if error.status == nil, !error.surelyNeverLeft { context.record.noteLostResponse() }
             if context.record.isHeard {
                 context.record.note(.attemptFinished(number, outcome(error, duration: context.now - begin)))
@@ -100,6 +100,7 @@ struct Exchange: Sendable {
         let status: HTTPResponse.Status
         let bytes: [UInt8]
         let isSuccess: Bool
+        let isFromOtherOrigin: Bool
         do {
             let received: (HTTPResponse, ResponseBody)
             if let transfer {
@@ -108,6 +109,7 @@ struct Exchange: Sendable {
                 received = try await transport.send(request, body: body, timeout: timeout)
             }
             response = received.0
+            isFromOtherOrigin = received.1.isFromOtherOrigin
             status = response.status
             isSuccess = status.kind == .successful
             if isSuccess, transfer?.returnsStream == true { return received }
@@ -130,9 +132,11 @@ struct Exchange: Sendable {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
         if status == .notModified, request.isConditional { return (response, ResponseBody()) }
-        guard isSuccess else { throw refusal(response, bytes: bytes, context: context) }
+        guard isSuccess else {
+            throw refusal(response, bytes: bytes, context: context).withoutRenewal(if: isFromOtherOrigin)
+        }
         if !isVerbatim, let refusal = refusalInSuccess(response, status: status.code, bytes: bytes, context: context) {
-            throw refusal
+            throw refusal.withoutRenewal(if: isFromOtherOrigin)
         }
         return (response, ResponseBody(bytes))
     }
@@ -211,4 +215,20 @@ struct Exchange: Sendable {
 extension HTTPRequest {
     /// Whether the request has credentials that identify a user's session.
     fileprivate var carriesCredentials: Bool { headerFields.contains(.authorization) || headerFields.contains(.cookie) }
+}
+
+extension APIError {
+    /// Returns the error without a renewal of the session if a redirect led to another origin. The transport sent no credentials there, so
+    /// the refusal doesn't concern them, and a new token would not help.
+    fileprivate func withoutRenewal(if isFromOtherOrigin: Bool) -> APIError {
+        guard isFromOtherOrigin else { return self }
+        var error = self
+        error.sentCredentials = false
+        if renewal != nil {
+            (error.retry, error.recovery) = (.never, .dismiss)
+            // The text for the code could state that the user's session has expired.
+            error.presentationText = ContractText.unknownError
+        }
+        return error
+    }
 }

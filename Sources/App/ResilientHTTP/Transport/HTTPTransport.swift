@@ -79,7 +79,8 @@ extension HTTPTransport {
 /// The rules for redirects, which all transports follow.
 ///
 /// A transport follows redirects only for GET and HEAD requests. For any other request, the caller must decide whether the request may be
-/// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` (RFC 9110 §15.4).
+/// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` (RFC 9110 §15.4), and sets
+/// ``ResponseBody/isFromOtherOrigin`` of the response that it returns.
 public enum Redirection {
     /// The maximum number of redirects that a transport follows for one request. If another redirect arrives, the transport returns it as
     /// the response.
@@ -107,12 +108,19 @@ public enum Redirection {
         next.scheme = scheme
         next.authority = target.port.map { "\(host):\($0)" } ?? host
         next.path = (path.hasPrefix("/") ? path : "/" + path) + (target.percentEncodedQuery.map { "?\($0)" } ?? "")
-        if origin(next) != origin(request) {
+        if !isSameOrigin(next, request) {
             next.headerFields[.authorization] = nil
             next.headerFields[.cookie] = nil
         }
         return next
     }
+
+    /// Returns whether two requests have the same origin: the scheme, the host and the port. A transport compares the requests before and
+    /// after a redirect to set ``ResponseBody/isFromOtherOrigin``.
+    /// - Parameters:
+    ///   - first: A request with scheme and authority.
+    ///   - second: Another request with scheme and authority.
+    public static func isSameOrigin(_ first: HTTPRequest, _ second: HTTPRequest) -> Bool { origin(first) == origin(second) }
 
     /// Returns the origin of a request: the scheme, the host and the port. If the request contains no port, the origin contains the default
     /// port of the scheme.

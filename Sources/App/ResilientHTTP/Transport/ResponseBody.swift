@@ -10,6 +10,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     private let source: Source
+    /// Whether a redirect led to another origin than that of the request. A transport that follows redirects sets this property, even if a
+    /// later redirect led back to the first origin. The transport sends no credentials to another origin, so a refusal of such a response
+    /// never changes the user's session.
+    public var isFromOtherOrigin = false
 
     /// Creates a body from a stream.
     ///

@@ -6,7 +6,8 @@ extension TransportCheck {
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
     /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, and never sends `Authorization` to
-    /// another origin. It follows circular redirects only `Redirection.most` times, and then returns the last redirect.
+    /// another origin. It reports that a redirect led to another origin. It follows circular redirects only `Redirection.most` times, and
+    /// then returns the last redirect.
     ///
     /// A transport returns the redirect of a POST without following it, because the client decides whether to repeat the request. Common
     /// causes of failures:
@@ -46,6 +47,19 @@ extension TransportCheck {
                         try expect(server.received.first?.header("Authorization") == "Bearer t", "\(status) sent none at all")
                         try expect(other.received.first?.head.first == "GET /c HTTP/1.1", "\(status) did not come")
                         try expect(other.received.first?.header("Authorization") == nil, "\(status) gave the authorization away")
+                    }
+                }
+            }
+        },
+        TransportCheck("Reports whether a redirect led to another origin") { transport in
+            try await withServer(respond("401 X")) { other in
+                let redirects = ["\(other.origin)/c", "/b"].map { respond("302 X", ["Location: \($0)"]) }
+                try await withServer(connections: [[redirects[0]], [redirects[1]], [respond("401 X")]]) { server in
+                    for isOther in [true, false] {
+                        let (response, body) = try await transport.send(server.request(), body: nil, timeout: .seconds(300))
+                        _ = try await body.collect(upTo: 1_024)
+                        try expect(response.status.code == 401, "read \(response)")
+                        try expect(body.isFromOtherOrigin == isOther, "reported \(body.isFromOtherOrigin)")
                     }
                 }
             }
