@@ -54,3 +54,36 @@ extension CallContext {
         )
     }
 }
+
+/// Runs a closure before the second request, for example to sign another user in.
+struct BeforeSecondRequest: ClientMiddleware {
+    private let action: @Sendable () async throws -> Void
+    private let requests = Counter()
+
+    init(_ action: @escaping @Sendable () async throws -> Void) {
+        self.action = action
+    }
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        if requests.increment() == 2 { try await action() }
+        return try await next(request, body)
+    }
+}
+
+extension Session {
+    /// Returns a session of the user Ana with the token `ana`. A refresh returns the token `ana2`.
+    static func ofAna() -> Session {
+        let ana = Credentials(accessToken: "ana", refreshToken: "refresh", userID: "ana")
+        return Session(store: MemoryCredentialStore(ana)) { _ in Credentials(accessToken: "ana2", refreshToken: nil) }
+    }
+}
+
+extension Credentials {
+    /// The credentials of another user than that of ``Session/ofAna()``.
+    static let eva = Credentials(accessToken: "eva", refreshToken: nil, userID: "eva")
+}

@@ -146,6 +146,36 @@ import Timekeeping
         #expect(try await iterator.next() == nil)
     }
 
+    @Test("Requests further pages after a refresh of the token")
+    func refresh() async throws {
+        let session = Session.ofAna()
+        let transport = ScriptedTransport([page("[1]"), page("[2]"), page("[]")])
+        let layer = BeforeSecondRequest { try await session.refreshNow() }
+        let api = try makeClient(transport, middleware: [layer]).authorized(by: session)
+        var items: [Int] = []
+        for try await page: [Int] in api.pages("/a", by: .number()) { items += page }
+        #expect(items == [1, 2])
+        #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer ana", "Bearer ana2", "Bearer ana2"])
+    }
+
+    @Test("Requests no page with the token of another user", arguments: [false, true])
+    func otherUser(isAtOnce: Bool) async throws {
+        let session = Session.ofAna()
+        let transport = ScriptedTransport([page("[1]"), page("[2]"), page("[]")])
+        let layer = BeforeSecondRequest { try await session.setCredentials(.eva) }
+        let api = try makeClient(transport, middleware: [layer]).authorized(by: session)
+        var items: [Int] = []
+        let error = await failure {
+            if isAtOnce {
+                let _: [[Int]] = try await api.allPages("/a", numbers: 1...3, atOnce: 1)
+            } else {
+                for try await page: [Int] in api.pages("/a", by: .number()) { items += page }
+            }
+        }
+        #expect(error?.kind == .unauthorized && error?.recovery == .dismiss && items == (isAtOnce ? [] : [1]))
+        #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer ana"])
+    }
+
     @Test("50 pages, five at a time, under a limit of 10 per 2 s, all arrive in order")
     func concurrently() throws {
         let (clock, executor) = (ManualClock(), SteppedExecutor())

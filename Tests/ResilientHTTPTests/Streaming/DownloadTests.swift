@@ -27,10 +27,6 @@ import Testing
         return .stream(status: 206, headers: headers, chunks: [Array(text.utf8)])
     }
 
-    private var anasSession: Session {
-        Session(store: MemoryCredentialStore(Credentials(accessToken: "ana", refreshToken: nil, userID: "ana"))) { _ in .eva }
-    }
-
     /// Runs a closure with the URL of a file in an empty folder.
     private func withTarget(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
@@ -167,7 +163,7 @@ import Testing
     @Test("Continues an earlier download only in the session that began it", arguments: [false, true])
     func laterSession(isOther: Bool) async throws {
         try await withTarget { target in
-            let session = anasSession
+            let session = Session.ofAna()
             var transport: ScriptedTransport?
             let broken = whole("abc", length: 9, end: TransportError(.untrusted, message: "m", wasSent: true))
             let rest = isOther ? whole("private") : part("def", range: "bytes 3-5/6")
@@ -183,10 +179,11 @@ import Testing
     @Test("Sends no attempt with the token of a user who signs in during the download")
     func signInMeanwhile() async throws {
         try await withTarget { target in
-            let session = anasSession
+            let session = Session.ofAna()
             var transport: ScriptedTransport?
             let steps = [whole("abc", length: 9, end: lost), part("defghi", range: "bytes 3-8/9")]
-            let api = try client(steps, &transport, middleware: [SecondUser(session: session)]).authorized(by: session)
+            let layer = BeforeSecondRequest { try await session.setCredentials(.eva) }
+            let api = try client(steps, &transport, middleware: [layer]).authorized(by: session)
             let error = await failure { try await api.download("/film", to: target) }
             #expect(error?.kind == .unauthorized && error?.recovery == .dismiss)
             #expect(transport?.sent.map { $0.request.headerFields[.authorization] } == ["Bearer ana"])
@@ -281,28 +278,4 @@ import Testing
         let error = await failure { try await client([whole("abc")], &transport).download("/film", to: target) }
         #expect(error != nil && error?.kind != .network)
     }
-}
-
-/// Signs another user in before the second request.
-private struct SecondUser: ClientMiddleware {
-    let session: Session
-    private let requests = Counter()
-
-    init(session: Session) {
-        self.session = session
-    }
-
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        if requests.increment() == 2 { try await session.setCredentials(.eva) }
-        return try await next(request, body)
-    }
-}
-
-extension Credentials {
-    fileprivate static let eva = Credentials(accessToken: "eva", refreshToken: nil, userID: "eva")
 }

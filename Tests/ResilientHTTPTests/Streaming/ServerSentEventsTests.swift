@@ -100,13 +100,21 @@ private final class Pauses: Sendable {
         _ steps: [ScriptedTransport.Step],
         rules: ServerSentEvents.Reconnection = ServerSentEvents.Reconnection(),
         lastEventID: String = "",
-        chance: Double = 0
+        chance: Double = 0,
+        session: Session? = nil,
+        middleware: [any ClientMiddleware] = []
     ) async throws -> (data: [String], pauses: [Duration], error: APIError?, sent: [HTTPRequest]) {
         let (transport, clock) = (ScriptedTransport(steps), ManualClock())
         let pauses = Pauses()
         let url = try #require(URL(string: "https://api.example.org"))
         let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { chance })
-        let api = APIClient(baseURL: url, transport: transport, middleware: [], environment: environment)
+        let api = APIClient(
+            baseURL: url,
+            transport: transport,
+            session: session,
+            middleware: middleware,
+            environment: environment
+        )
         let result = await withTaskGroup(of: (data: [String], error: APIError?)?.self) { group in
             group.addTask {
                 var data: [String] = []
@@ -191,5 +199,31 @@ private final class Pauses: Sendable {
         let result = try await read([stream("data: a\n\n"), .response(status: 204)], lastEventID: "41")
         let name = try #require(HTTPField.Name("Last-Event-ID"))
         #expect(result.sent.map { $0.headerFields[name] } == ["41", "41"])
+    }
+
+    @Test("Reconnects after a refresh of the token")
+    func refresh() async throws {
+        let session = Session.ofAna()
+        let result = try await read(
+            [stream("id: 1\ndata: a\n\n"), stream("data: b\n\n"), .response(status: 204)],
+            session: session,
+            middleware: [BeforeSecondRequest { try await session.refreshNow() }]
+        )
+        #expect(result.data == ["a", "b"] && result.error == nil)
+        #expect(result.sent.map { $0.headerFields[.authorization] } == ["Bearer ana", "Bearer ana2", "Bearer ana2"])
+    }
+
+    @Test("Doesn't reconnect with the token of another user", arguments: [true, false])
+    func otherUser(wasConnected: Bool) async throws {
+        let session = Session.ofAna()
+        let result = try await read(
+            [wasConnected ? stream("id: 42\ndata: a\n\n") : .failure(lost), stream("data: private\n\n"), .response(status: 204)],
+            lastEventID: "41",
+            session: session,
+            middleware: [BeforeSecondRequest { try await session.setCredentials(.eva) }]
+        )
+        #expect(result.data == (wasConnected ? ["a"] : []))
+        #expect(result.error?.kind == .unauthorized && result.error?.recovery == .dismiss)
+        #expect(result.sent.map { $0.headerFields[.authorization] } == ["Bearer ana"])
     }
 }

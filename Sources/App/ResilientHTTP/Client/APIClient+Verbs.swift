@@ -275,8 +275,11 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> APIResponse<Value> {
-        try await call(Outgoing(method, path, query, headers, options, context, body: body)) { call in
-            APIResponse(value: try decoded(call), head: call.response)
-        }
+        try await response(Outgoing(method, path, query, headers, options, context, body: body))
+    }
+
+    /// Sends a request and returns the value of the response with its head.
+    func response<Value: Decodable>(_ outgoing: Outgoing) async throws(APIError) -> APIResponse<Value> {
+        try await call(outgoing) { call in APIResponse(value: try decoded(call), head: call.response) }
     }
 }

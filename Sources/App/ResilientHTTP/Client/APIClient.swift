@@ -186,6 +186,8 @@ extension APIClient {
         /// The settings of a response that can take longer than one attempt, such as a download. With `nil`, the client reads the whole
         /// response within the time of the attempt.
         var transfer: Exchange.Transfer?
+        /// The identifier of the session to which the call is bound; `nil` to bind it to the session of its first attempt.
+        var session: String?
 
         /// Creates the arguments of a call. The items of the query are percent-encoded and appended to the path.
         init(
@@ -196,12 +198,13 @@ extension APIClient {
             _ options: CallOptions,
             _ name: String?,
             body: RequestBody? = nil,
-            transfer: Exchange.Transfer? = nil
+            transfer: Exchange.Transfer? = nil,
+            session: String? = nil
         ) {
             self.method = method
             self.path = query.isEmpty ? path : path.appending(query)
             (self.headers, self.options, self.name) = (headers, options, name)
-            (self.body, self.transfer) = (body, transfer)
+            (self.body, self.transfer, self.session) = (body, transfer, session)
         }
     }
 
@@ -222,6 +225,7 @@ extension APIClient {
             origin: base?.origin ?? "",
             policy: policy,
             context: outgoing.name,
+            session: outgoing.session,
             exchange: exchange,
             read: read
         )
@@ -236,6 +240,7 @@ extension APIClient {
         origin: String,
         policy: EndpointPolicy,
         context name: String?,
+        session: String? = nil,
         exchange: Exchange,
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
@@ -252,7 +257,7 @@ extension APIClient {
         )
         do {
             let transfer = exchange.transfer
-            if let session = transfer?.session { _ = context.bind(session) }
+            if let session { _ = context.bind(session) }
             let chain = MiddlewareChain(
                 middleware: middleware,
                 keys: keys,

@@ -29,8 +29,6 @@ struct Exchange: Sendable {
         /// Whether the exchange returns a success as soon as its head has arrived, with the body as a stream. With `false`, the exchange
         /// reads the whole body first.
         var returnsStream: Bool
-        /// The session to which the call is bound; `nil` to bind it to the session of its first attempt.
-        var session: String?
     }
 
     /// Sends a request once, and records the beginning and the end of this attempt.

@@ -167,6 +167,9 @@ extension Substring {
 
 /// The pages of a list. The sequence requests the next page when the reader reaches it. Each iteration begins with the first page.
 ///
+/// The requests of an iteration belong to one session. If another session begins meanwhile, such as after another user signed in, the next
+/// request fails with the kind `unauthorized`.
+///
 /// ```swift
 /// struct OrderPage: Decodable { var results: [Order]; var nextCursor: String? }
 ///
@@ -199,6 +202,8 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         var earlier: Paging<Page>.Address?
         /// The error of the address of the next page.
         var failure: APIError?
+        /// The session to which the requests are bound; `nil` before the first request with a session.
+        var session: String?
 
         /// Returns the next page; `nil` after the last page and after an error.
         ///
@@ -214,14 +219,10 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
             }
             guard let present = address else { return nil }
             address = nil
-            let client = sequence.client
+            let (client, options, context) = (sequence.client, sequence.options, sequence.context)
+            if session == nil { session = try await client.sessionID(of: present.path, options: options, context: context) }
             let response: APIResponse<Page> = try await client.response(
-                .get,
-                present.path,
-                query: present.query,
-                headers: sequence.headers,
-                options: sequence.options,
-                context: sequence.context
+                .init(.get, present.path, present.query, sequence.headers, options, context, session: session)
             )
             number += 1
             if number & (number - 1) == 0 { earlier = present }
@@ -230,7 +231,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
                 // If the next address equals the address of this page or of an earlier page, the iteration would never end.
                 if let address, address == present || address == earlier { throw APIError(.decoding) }
             } catch {
-                (address, failure) = (nil, client.localized(APIError(error, context: sequence.context)))
+                (address, failure) = (nil, client.localized(APIError(error, context: context)))
             }
             return response.value
         }
@@ -318,7 +319,7 @@ extension APIClient {
     /// Requests several pages at once and returns them in the order of their numbers. The numbers or offsets of the pages must be known.
     ///
     /// By default, a request waits until its deadline if the server limits the rate of requests. The method throws the first error and
-    /// cancels the requests in flight.
+    /// cancels the requests in flight. If another session begins meanwhile, the next request fails with the kind `unauthorized`.
     ///
     /// ```swift
     /// let pages: [[Order]] = try await api.allPages("/orders", numbers: 1...50, atOnce: 5)
@@ -351,19 +352,16 @@ extension APIClient {
         let first = Paging<Page>.Address(path: path, query: query)
         let addresses = numbers.map { first.setting(parameter, to: "\($0)") }
         var pages = [Page?](repeating: nil, count: addresses.count)
+        let session = try await sessionID(of: path, options: options, context: context)
         do {
             try await withThrowingTaskGroup(of: (Int, Page).self) { group in
                 for (place, address) in addresses.enumerated() {
                     if place >= limit, let (done, page) = try await group.next() { pages[done] = page }
                     group.addTask {
-                        let page: Page = try await get(
-                            address.path,
-                            query: address.query,
-                            headers: headers,
-                            options: options,
-                            context: context
+                        let page: APIResponse<Page> = try await response(
+                            .init(.get, address.path, address.query, headers, options, context, session: session)
                         )
-                        return (place, page)
+                        return (place, page.value)
                     }
                 }
                 for try await (place, page) in group { pages[place] = page }

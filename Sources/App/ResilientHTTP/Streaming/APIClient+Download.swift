@@ -47,10 +47,9 @@ extension APIClient {
     ) async throws(APIError) -> HTTPResponse {
         let path = query.isEmpty ? path : path.appending(query)
         let policy = retryPolicy(for: path, options: options)
+        let owner = try await sessionID(of: path, options: options, context: context)
         let file: PartialFile
-        let owner: String?
         do {
-            owner = try await self.owner(of: path, options: options, context: context)
             file = try await PartialFile(target, source: baseURL.absoluteString + path, owner: owner)
         } catch {
             throw localized(APIError(error, context: context))
@@ -60,7 +59,8 @@ extension APIClient {
             path: path,
             headers: headers,
             options: options,
-            transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true, session: owner),
+            transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true),
+            session: owner,
             context: context
         )
         var failures = 0
@@ -85,10 +85,15 @@ extension APIClient {
         }
     }
 
-    /// Returns the identifier of the session whose token a download carries; `nil` for none.
-    private func owner(of path: String, options: CallOptions, context: String?) async throws -> String? {
+    /// Returns the identifier of the session whose token a GET request carries now; `nil` for none. Requests that belong together are bound
+    /// to this session, so that no request carries the token of another user.
+    func sessionID(of path: String, options: CallOptions, context: String?) async throws(APIError) -> String? {
         guard try policy(.get, path, options: options, context: context).isAuthorized, let session else { return nil }
-        return try await session.held()?.sessionID
+        do {
+            return try await session.held()?.sessionID
+        } catch {
+            throw localized(APIError(error, context: context))
+        }
     }
 
     /// Returns the retry policy of the options, otherwise the policy of the download's endpoint, otherwise the policy of the client's
@@ -107,8 +112,9 @@ private struct Download: Sendable {
     let path: String
     let headers: HTTPFields
     let options: CallOptions
-    /// The settings of all attempts. They contain the session of the download, so that no attempt carries the token of another user.
     let transfer: Exchange.Transfer
+    /// The session to which all attempts are bound; `nil` for none.
+    let session: String?
     let context: String?
 
     /// Sends one request and writes its body.
@@ -133,7 +139,7 @@ private struct Download: Sendable {
         }
         let stream: ResponseStream
         do throws(APIError) {
-            stream = try await api.stream(.init(.get, path, [], headers, options, context, transfer: transfer))
+            stream = try await api.stream(.init(.get, path, [], headers, options, context, transfer: transfer, session: session))
         } catch {
             guard error.status == 416, headers.contains(.range) else { throw error }
             return try await outOfRange(file, error, progress)

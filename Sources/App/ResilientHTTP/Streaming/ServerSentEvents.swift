@@ -18,6 +18,9 @@ import Timekeeping
 ///
 /// Each iterator has its own connections. If the server doesn't support `Last-Event-ID`, events can be lost or repeated between two
 /// connections. To continue after a restart of the app, store ``ServerSentEvent/id``. To close the connection, cancel the reading task.
+///
+/// The connections of an iterator belong to one session. If another session has begun, such as after another user signed in, the sequence
+/// doesn't connect again, but throws an error of the kind `unauthorized`. A sign-in doesn't close an open connection.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
@@ -100,14 +103,16 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var retryAfter: Duration?
         private var isFirst = true
         private var hasEnded = false
+        /// The session to which the connections are bound; `nil` before the first connection with a session.
+        private var session: String?
 
         fileprivate init(events: ServerSentEvents, parser: EventStreamParser) {
             (self.events, self.parser) = (events, parser)
         }
 
         /// Returns the next event, or `nil` if the server has ended the sequence. The method can connect several times before it returns.
-        /// - Throws: `APIError` if the server refuses permanently, if too many connections failed, or if the task is canceled. After the
-        ///   error, the sequence has ended.
+        /// - Throws: `APIError` if the server refuses permanently, if too many connections failed, if another session has begun, or if the
+        ///   task is canceled. After the error, the sequence has ended.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
                 if let event = parser.next() { return event }
@@ -169,13 +174,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 headers[values: .lastEventID] = []
                 headers.append(HTTPField(name: .lastEventID, lenientValue: Array(parser.lastEventID.utf8)))
             }
+            let (path, options, context) = (events.path, events.options, events.context)
+            if session == nil { session = try await events.api.sessionID(of: path, options: options, context: context) }
+            let transfer = Exchange.Transfer(idleTimeout: events.idleTimeout, returnsStream: true)
             let stream = try await events.api.stream(
-                .get,
-                events.path,
-                headers: headers,
-                options: events.options,
-                idleTimeout: events.idleTimeout,
-                context: events.context
+                .init(.get, path, [], headers, options, context, transfer: transfer, session: session)
             )
             guard stream.response.status != .noContent else {
                 hasEnded = true
