@@ -164,6 +164,20 @@ import Testing
         #expect(bench.queue.counts.pending == 1)
     }
 
+    @Test("Credentials without a user only pause the requests of the account")
+    func unknownUser() async throws {
+        let bench = try await QueueBench { $0.discardsOnSignOut = true }
+        try await bench.enqueue("A1")
+        var unknown = bench.server.credentials(for: "A")
+        unknown.userID = nil
+        try await bench.session.setCredentials(unknown)
+        await bench.drain()
+        #expect(bench.server.bodies.isEmpty && bench.queue.counts.pending == 1)
+        try await bench.signIn("A")
+        await bench.drain()
+        #expect(bench.server.bodies == ["A1"])
+    }
+
     @Test("Removes the requests of a signed-out account although the store failed")
     func discardsAfterStoreFailure() async throws {
         let server = MutationServer()

@@ -89,9 +89,10 @@ public final class OfflineQueue: Sendable {
         /// Whether the queue removes the requests of an account when the app signs the account out. By default, the queue pauses the
         /// requests until the account signs in again.
         ///
-        /// This setting applies only to a sign-out by the app. If the server ended the session, the requests stay. If the removal fails,
-        /// such as in a canceled task, the next drain repeats it. Requests that the account has stored after another sign-in stay. The
-        /// queue stores the sign-out only in memory. If the process is killed before the removal, the requests stay paused.
+        /// This setting applies only to a sign-out by the app, including a sign-in of another account. If the server ended the session, or
+        /// if the app stores credentials without a user, the requests stay. If the removal fails, such as in a canceled task, the next
+        /// drain repeats it. Requests that the account has stored after another sign-in stay. The queue stores the sign-out only in memory.
+        /// If the process is killed before the removal, the requests stay paused.
         public var discardsOnSignOut = false
         /// The cipher for the contents of requests; `nil` to store them without encryption. A request that was stored with a cipher can
         /// only be sent with a cipher.

@@ -188,7 +188,8 @@ public final class Session: Sendable {
             (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
         }
         await noteEnd(of: replaced?.sessionID, unless: session)
-        let isSignOut = credentials == nil || credentials?.userID != replaced?.userID
+        // Credentials without a user may belong to the same account. If they counted as a sign-out, its queued requests could be lost.
+        let isSignOut = credentials.map { $0.userID != nil && $0.userID != replaced?.userID } ?? true
         let signedOut = isSignOut ? replaced?.userID : nil
         do {
             try await persist(generation)
