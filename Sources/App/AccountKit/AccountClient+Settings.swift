@@ -9,7 +9,8 @@ import ResilientHTTP
 /// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. A change that could help an intruder to take over
 /// the account needs the current password. If this password is wrong, the call throws an error with the code `AUTH_INVALID_CREDENTIALS`.
 extension AccountClient {
-    /// Sets a new password. The server ends all sessions of the account, and opens a new session for this client.
+    /// Sets a new password. The server ends all sessions of the account, and returns new tokens, with which the session of this client
+    /// continues. If the user has signed out in the meantime, the client revokes the new tokens.
     ///
     /// If the server has changed the password but its response was lost, the client still has the tokens of its ended session. The next
     /// attempt therefore fails. ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
@@ -24,7 +25,7 @@ extension AccountClient {
         submission: Submission = Submission()
     ) async throws(APIError) -> AccountUser {
         let context = "password_change"
-        try await credentials(context: context)
+        let known = try await credentials(context: context)
         let response: SessionResponse = try await post(
             AccountPath.changePassword,
             ChangePasswordRequest(currentPassword: currentPassword, newPassword: newPassword),
@@ -32,7 +33,7 @@ extension AccountClient {
             isAuthorized: true,
             context: context
         )
-        return try await begin(response, nil, context: context)
+        return try await begin(response, nil, continuing: known, context: context)
     }
 
     /// Requests an email to a new address, with a link that changes the address. The response doesn't depend on whether another account has

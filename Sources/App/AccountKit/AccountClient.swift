@@ -256,14 +256,25 @@ extension AccountClient {
     ///   - response: The response with the tokens.
     ///   - email: The address of the account; `nil` if the caller doesn't know it. In this case, the method uses the address in the
     ///     response, if there is one.
+    ///   - known: The credentials of the session that the response continues; `nil` if the response begins a session.
     ///   - context: The operation of the app.
     /// - Returns: The account, with its address if it is known.
-    func begin(_ response: SessionResponse, _ email: EmailAddress?, context: String) async throws(APIError) -> AccountUser {
+    func begin(
+        _ response: SessionResponse,
+        _ email: EmailAddress?,
+        continuing known: Credentials? = nil,
+        context: String
+    ) async throws(APIError) -> AccountUser {
         var user = response.user
         user.email = user.email ?? email
         await devices.keep(response.deviceToken, for: email ?? user.email)
+        let credentials = Credentials(response, now: api.environment.wallClock())
         do {
-            try await session.setCredentials(Credentials(response, now: api.environment.wallClock()))
+            if let known {
+                try await session.continueSession(of: known, with: credentials)
+            } else {
+                try await session.setCredentials(credentials)
+            }
         } catch {
             throw APIError(accounts: error, context: context)
         }

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
+import Synchronization
 import Testing
 
 /// A call of the account API, with the request that it sends.
@@ -126,6 +127,31 @@ struct AccountCallTests {
         #expect(fixture.transport.sent.last?.request.headerFields[.authorization] == "Bearer at2")
     }
 
+    @Test("A call in flight during a change of the password continues with the new tokens")
+    func callDuringChange() async throws {
+        let fixture = try Fixture(.response(status: 200, body: Samples.sessionJSON(2)), credentials: try Samples.credentials(1))
+        let server = PasswordChangingServer(client: fixture.client)
+        let url = fixture.client.api.baseURL
+        let api = APIClient(baseURL: url, transport: server, session: fixture.client.session, middleware: [])
+        _ = try await api.send(.get, "/notes")
+        #expect(server.tokens.withLock(\.self) == ["Bearer at1", "Bearer at2"])
+    }
+
+    @Test("A late response to a change of the password signs no user in")
+    func lateChange() async throws {
+        let fixture = try Fixture([], credentials: try Samples.credentials(1))
+        var client = fixture.client
+        client.api = APIClient(
+            baseURL: client.api.baseURL,
+            transport: ScriptedTransport([.response(status: 200, body: Samples.sessionJSON(2))]),
+            middleware: [SigningOut(session: client.session)],
+            environment: client.api.environment
+        )
+        try await client.changePassword(currentPassword: try Password("old"), newPassword: try Password("new"))
+        #expect(try await client.session.credentials == nil)
+        #expect(await fixture.store.load() == nil)
+    }
+
     @Test("A deletion ends the session on the device without a request")
     func deleteAccount() async throws {
         let fixture = try Fixture(
@@ -189,5 +215,45 @@ struct AccountCallTests {
             #expect(error?.code == (email == nil ? .authResetTokenInvalid : nil))
             #expect(fixture.sent.last?.hasPrefix("POST /api/auth/login") == (email != nil))
         }
+    }
+}
+
+/// Changes the password while the first request is in flight, and then refuses the token of this request.
+private final class PasswordChangingServer: HTTPTransport {
+    let tokens = Mutex<[String?]>([])
+    private let client: AccountClient
+
+    init(client: AccountClient) {
+        self.client = client
+    }
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let count = tokens.withLock { tokens in
+            tokens.append(request.headerFields[.authorization])
+            return tokens.count
+        }
+        guard count == 1 else { return (HTTPResponse(status: .ok), ResponseBody()) }
+        _ = try? await client.changePassword(currentPassword: Password("old"), newPassword: Password("new"))
+        return (HTTPResponse(status: .unauthorized), ResponseBody(Array(Samples.errorJSON(.authTokenExpired).utf8)))
+    }
+}
+
+/// Signs the user out after each response.
+private struct SigningOut: ClientMiddleware {
+    let session: Session
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        let response = try await next(request, body)
+        try await session.setCredentials(nil)
+        return response
     }
 }

@@ -65,6 +65,25 @@ extension Session {
         }
     }
 
+    /// Continues a session with credentials that the server issued for it, such as after a change of the password. Calls of the session
+    /// then use the new tokens.
+    ///
+    /// If the user has signed out since the request, or if another session has begun, the method revokes the new credentials instead. So a
+    /// late response never signs a user in.
+    /// - Parameters:
+    ///   - known: The credentials of the session before the request.
+    ///   - fresh: The new credentials. If they have no refresh token or no user, the session preserves its present value.
+    /// - Throws: The store's error. The session still uses the new credentials until the process ends.
+    package func continueSession(of known: Credentials, with fresh: Credentials) async throws {
+        let generation = state.withLock { state -> UInt64? in
+            guard let present = state.credentials, state.mayContinue(known.sessionID) else { return nil }
+            return state.replace(with: fresh.continuing(present))
+        }
+        guard let generation else { return discard(fresh) }
+        await noteChange()
+        try await persist(generation)
+    }
+
     /// Renews the session for all waiting callers. With `refresh`, the method refreshes the session. With `signIn`, or if a refresh is
     /// impossible, the method prompts the user to sign in.
     /// - Throws: ``SessionFailure`` or the error of the refresh.
