@@ -282,6 +282,19 @@ import Testing
         }
     }
 
+    @Test("Stores the event of a new account once if the commit lost its response")
+    func creationEvent() async throws {
+        try await withDatabase { temporary in
+            let account = try Account.sample()
+            let outcome = try await repeating(temporary, reachesServer: true) { stores in
+                try await stores.accounts.insert(contentsOf: [account], event: .imported)
+            }
+            #expect(try outcome.get() == [account.id])
+            let event = AuditEvent(kind: .imported, accountID: account.id, time: account.createdAt, origin: .none)
+            #expect(try await temporary.stores.audit.events(of: account.id, limit: 9) == [event])
+        }
+    }
+
     @Test("Stores an audit event once if it is appended again after an unknown outcome")
     func appendedAgain() async throws {
         try await withDatabase { temporary in

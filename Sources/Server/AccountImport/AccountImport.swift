@@ -16,7 +16,8 @@ public import Foundation
 /// ```
 ///
 /// The import needs no passwords. It stores the hashes of the other system, and the server replaces a user's hash when the user signs in.
-/// If a record can't become an account, the import reports the reason and continues with the next record.
+/// If a record can't become an account, the import reports the reason and continues with the next record. The transaction of a batch also
+/// stores the audit event of each new account.
 ///
 /// Servers can run during an import. On SQLite, their writes wait during the transaction of a batch. The import keeps all addresses in
 /// memory to detect duplicates, so its memory grows with the number of records.
@@ -43,7 +44,6 @@ public struct AccountImport: Sendable {
     private let records: (any AccountRecordStore)?
     private let language: Language
     private let isDryRun: Bool
-    private let audit: (any AuditStore)?
     private let now: @Sendable () -> Date
 
     /// Creates an import.
@@ -54,18 +54,16 @@ public struct AccountImport: Sendable {
     ///   - language: The language of records without a language.
     ///   - isDryRun: Whether the import only counts. If `true`, it writes nothing. With `records`, the counts equal the counts of a real
     ///     import at this time.
-    ///   - audit: The store of audit events, which gets an event for each new account; `nil` for no events.
     ///   - now: The wall clock.
     public init(
         into accounts: any AccountRepository,
         records: (any AccountRecordStore)? = nil,
         language: Language,
         isDryRun: Bool = false,
-        audit: (any AuditStore)? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         (self.accounts, self.records, self.language) = (accounts, records, language)
-        (self.isDryRun, self.audit, self.now) = (isDryRun, audit, now)
+        (self.isDryRun, self.now) = (isDryRun, now)
     }
 
     /// Imports records in their order. If several records have the same address, the method imports the first one and refuses the others.
@@ -107,26 +105,13 @@ public struct AccountImport: Sendable {
                     progress.refused += 1
                 }
             }
-            let added = isDryRun ? try await missing(batch) : try await insert(batch)
+            let added = isDryRun ? try await missing(batch) : try await accounts.insert(contentsOf: batch, event: .imported).count
             progress.added += added
             progress.present += batch.count - added
             progress.done += readings.count
             report(progress)
         }
         return progress
-    }
-
-    /// Adds the accounts of a batch and their audit events.
-    ///
-    /// The method adds the events after the accounts. If the store of events fails, the accounts have no events. A repeated import doesn't
-    /// add the missing events, because it adds events only for accounts that it adds.
-    /// - Returns: The number of new accounts.
-    /// - Throws: The error of one of the stores.
-    private func insert(_ batch: [Account]) async throws -> Int {
-        let added = try await accounts.insert(contentsOf: batch)
-        let time = now()
-        try await audit?.append(added.map { AuditEvent(kind: .imported, accountID: $0, time: time, origin: .none) })
-        return added.count
     }
 
     /// Returns the number of accounts that an import would add, with one lookup per account.

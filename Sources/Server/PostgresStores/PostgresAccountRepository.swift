@@ -25,7 +25,7 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Adds an account, unless its address is taken. A repeated call with the same account returns `true` and changes nothing.
     ///
-    /// A call is one transaction of three to five round trips. To add many accounts, use ``insert(contentsOf:)``.
+    /// A call is one transaction of three to five round trips. To add many accounts, use ``insert(contentsOf:event:)``.
     /// - Parameters:
     ///   - account: The account, with an id that the caller created.
     ///   - notice: The email about the account. If the call adds the account, the same transaction adds the email to the queue. `nil` adds
@@ -33,7 +33,7 @@ public struct PostgresAccountRepository: AccountRepository {
     /// - Returns: Whether the account was added.
     /// - Throws: `StoreFailure`, also if the id is taken by an account with another address, or if the id of the email is taken.
     public func insert(_ account: Account, notice: MailIntent?) async throws -> Bool {
-        try await !add([account], notice: notice).isEmpty
+        try await !add([account], notice: notice, event: nil).isEmpty
     }
 
     /// Adds the accounts whose addresses are available, all in one transaction with a constant number of round trips.
@@ -45,15 +45,19 @@ public struct PostgresAccountRepository: AccountRepository {
     /// added.
     ///
     /// The transaction holds all locks until the commit, so pass at most a few hundred accounts at a time.
-    /// - Parameter accounts: The accounts. If several accounts have the same address, only the first of them is added.
+    /// - Parameters:
+    ///   - accounts: The accounts. If several accounts have the same address, only the first of them is added.
+    ///   - event: The kind of the audit event that the same transaction stores for each added account; `nil` stores no events.
     /// - Returns: The ids of the added accounts, in the order of the list.
     /// - Throws: `StoreFailure`, also if the id of one of the accounts is taken by an account with another address. In this case, no
     ///   account is added.
-    public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] { try await add(accounts, notice: nil) }
+    public func insert(contentsOf accounts: [Account], event: AuditEvent.Kind?) async throws -> [Account.ID] {
+        try await add(accounts, notice: nil, event: event)
+    }
 
-    /// Adds accounts and one email. The email is added only if this attempt of the transaction adds an account. If the response of an
-    /// earlier commit was lost, that commit has added the email with its accounts.
-    private func add(_ accounts: [Account], notice: MailIntent?) async throws -> [Account.ID] {
+    /// Adds accounts, their audit events and one email. The email and the events are added only if this attempt of the transaction adds the
+    /// accounts. If the response of an earlier commit was lost, that commit has added them with its accounts.
+    private func add(_ accounts: [Account], notice: MailIntent?, event: AuditEvent.Kind?) async throws -> [Account.ID] {
         let rows = accounts.map { account in (account: account, keys: emailKeys.keys(of: account.email)) }
         return try await database.transaction { transaction in
             // All transactions lock addresses in the same order. If several accounts have the same address, the first account of the list
@@ -87,6 +91,10 @@ public struct PostgresAccountRepository: AccountRepository {
             if let notice, !free.isEmpty {
                 let added = try await transaction.execute(MailIntent.insertion, notice.values)
                 guard added.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
+            }
+            if let event {
+                let events = free.map { AuditEvent(creating: accounts[$0], as: event) }
+                try await transaction.execute(events.map { PostgresAuditStore.statement(adding: $0, as: OrderedID.next()) })
             }
             return rows.indices.filter { !taken.contains($0) || repeated.contains(rows[$0].account.id.rawValue) }
                 .map { rows[$0].account.id }

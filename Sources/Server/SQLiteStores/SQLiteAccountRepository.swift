@@ -44,12 +44,18 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// Adds the accounts whose addresses are available, all in one transaction. Other writes wait for this transaction, so pass at most a
     /// few hundred accounts at a time.
     ///
-    /// - Parameter accounts: The accounts. If several of them have the same address, the method adds the first one.
+    /// - Parameters:
+    ///   - accounts: The accounts. If several of them have the same address, the method adds the first one.
+    ///   - event: The kind of the audit event that the same transaction stores for each added account; `nil` stores no events.
     /// - Throws: `StoreFailure`, also if the id of an account is taken. In this case, no account is added.
     /// - Returns: The ids of the added accounts.
-    public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
+    public func insert(contentsOf accounts: [Account], event: AuditEvent.Kind?) async throws -> [Account.ID] {
         try await database.write { database in
-            try accounts.filter { try Self.insert($0, into: database) }.map(\.id)
+            let added = try accounts.filter { try Self.insert($0, into: database) }
+            if let event {
+                for account in added { try AuditEvent(creating: account, as: event).insert(into: database) }
+            }
+            return added.map(\.id)
         }
     }
 

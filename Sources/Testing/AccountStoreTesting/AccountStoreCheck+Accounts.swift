@@ -128,6 +128,21 @@ extension AccountStoreCheck {
             try require(counts, equals: ["old": 2], "The number of foreign hashes by kind")
             try require(total, equals: 4, "The number of accounts")
         },
+        check("Stores the event of each account that it adds, and no other event") { stores in
+            let present = try await stores.addAccount()
+            let some = try ["ana@example.com", "ben@example.com", "BEN@example.com", "cleo@example.com"]
+                .map { try Account.sample($0) }
+            let added = try await stores.accounts.insert(contentsOf: some, event: .imported)
+            try require(added, equals: [some[1].id, some[3].id], "The ids of the added accounts")
+            for account in some + [present] {
+                let event = AuditEvent(kind: .imported, accountID: account.id, time: account.createdAt, origin: .none)
+                let stored = try await stores.others.audit.events(of: account.id, limit: 9)
+                try require(stored, equals: added.contains(account.id) ? [event] : [], "The events of \(account.email.text)")
+            }
+            let last = try Account.sample("dora@example.com")
+            try require(try await stores.accounts.insert(contentsOf: [last]), equals: [last.id], "The ids without an event")
+            try require(try await stores.audit.events(of: last.id, limit: 9), equals: [], "The events without an event")
+        },
         check("Adds none of many accounts if one has a taken id") { stores in
             let first = try await stores.addAccount()
             let taken = Account(
@@ -140,9 +155,10 @@ extension AccountStoreCheck {
             )
             let new = try Account.sample("ben@example.com")
             try await requireFailure("insert throws for a taken id") {
-                _ = try await stores.accounts.insert(contentsOf: [new, taken])
+                _ = try await stores.accounts.insert(contentsOf: [new, taken], event: .imported)
             }
             try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
+            try require(try await stores.audit.events(of: first.id, limit: 9), equals: [], "The events")
         },
         check("Replaces a hash unless the password has changed meanwhile") { stores in
             let account = try await stores.addAccount()

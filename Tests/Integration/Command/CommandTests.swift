@@ -116,6 +116,36 @@ import Testing
         }
     }
 
+    @Test("Adds and imports no account whose audit event can't be stored")
+    func accountWithEvent() async throws {
+        try await withFolder { folder in
+            func add(_ email: String) async throws -> Binary.Run {
+                try await Binary.run(["users", "add", email, "--first-name", "Ana"], input: "a good password\n", in: folder)
+            }
+            try Data("email\nben@example.com\n".utf8).write(to: folder.appending(path: "people.csv"))
+            #expect(try await add("fay@example.com").status == 0)
+            let file = try DatabaseQueue(path: folder.appending(path: "data/holdfast.sqlite3").path)
+            try await file.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER refusal BEFORE INSERT ON audit_event BEGIN SELECT RAISE(ABORT, 'no event'); END
+                        """
+                )
+            }
+            #expect(try await add("ana@example.com").status != 0)
+            #expect(try await Binary.run(["users", "import", "people.csv"], in: folder).status != 0)
+            let list = try await Binary.run(["users", "list"], in: folder)
+            #expect(list.output.contains("fay@example.com") && list.output.split(separator: "\n").count == 1, "\(list.output)")
+            try await file.write { try $0.execute(sql: "DROP TRIGGER refusal") }
+            #expect(try await add("ana@example.com").status == 0)
+            #expect(try await Binary.run(["users", "import", "people.csv"], in: folder).output.hasPrefix("1 added"))
+            for (email, event) in [("ana@example.com", "registered"), ("ben@example.com", "imported")] {
+                let audit = try await Binary.run(["users", "audit", email], in: folder)
+                #expect(audit.output.contains(event), "\(audit.errors)")
+            }
+        }
+    }
+
     @Test("Commands fail in a folder without an installation, and create nothing", arguments: [false, true])
     func wrongFolder(hasEmptyFile: Bool) async throws {
         try await withFolder { folder in

@@ -18,11 +18,15 @@ struct InMemoryAccounts: AccountRepository {
         }
     }
 
-    func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
+    func insert(contentsOf accounts: [Account], event: AuditEvent.Kind?) async throws -> [Account.ID] {
         try await stores.perform("accounts.insert") { state in
             let unchanged = state
             do {
-                return try accounts.filter { try state.insert($0, at: $0.createdAt) }.map(\.id)
+                let added = try accounts.filter { try state.insert($0, at: $0.createdAt) }
+                if let event {
+                    for account in added { state.append(AuditEvent(creating: account, as: event)) }
+                }
+                return added.map(\.id)
             } catch {
                 state = unchanged
                 throw error

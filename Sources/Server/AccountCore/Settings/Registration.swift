@@ -40,7 +40,7 @@ public struct Registration: Sendable {
     ///   - gate: Hashes passwords.
     ///   - policy: Decides which passwords are accepted.
     ///   - mode: The way in which clients can register.
-    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - audit: Records the registrations of clients; `nil` records none.
     ///   - now: The wall clock.
     ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
@@ -88,11 +88,12 @@ public struct Registration: Sendable {
     ) async throws -> Authentication.Opened {
         let account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
         let notice = MailIntent(subject: .verification(email), language: language, createdAt: steady())
-        try await insert(account, notice: notice)
+        guard try await accounts.insert(account, notice: notice) else { throw AccountError.emailExists }
+        audit?.note(.registered, of: account.id)
         return try await authentication.openAfterChange(account, on: device)
     }
 
-    /// Creates an account. The method opens no session and queues no email.
+    /// Creates an account, and stores its audit event in the same transaction. The method opens no session and queues no email.
     ///
     /// Use it in commands of an operator. For requests of clients, use ``register(email:password:firstName:language:on:)``.
     /// - Parameters:
@@ -111,7 +112,8 @@ public struct Registration: Sendable {
     ) async throws -> Account {
         var account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
         account.isEmailVerified = isEmailVerified
-        try await insert(account, notice: nil)
+        let added = try await accounts.insert(contentsOf: [account], event: .registered)
+        guard !added.isEmpty else { throw AccountError.emailExists }
         return account
     }
 
@@ -131,12 +133,6 @@ public struct Registration: Sendable {
             language: language,
             createdAt: now()
         )
-    }
-
-    /// Stores a new account, and adds an email about it to the queue.
-    private func insert(_ account: Account, notice: MailIntent?) async throws {
-        guard try await accounts.insert(account, notice: notice) else { throw AccountError.emailExists }
-        audit?.note(.registered, of: account.id)
     }
 
     /// Queues the email of a blind registration. The method doesn't look up an account, so it takes the same time for every address.

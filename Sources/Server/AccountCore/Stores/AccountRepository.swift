@@ -16,11 +16,13 @@ public protocol AccountRepository: Sendable {
     func insert(_ account: Account, notice: MailIntent?) async throws -> Bool
     /// Adds accounts in one transaction, and skips accounts whose addresses are taken. If several accounts in the list have the same
     /// address, the first of them is added.
-    /// - Parameter accounts: The accounts. All locks of the transaction are held until its commit, so pass a few hundred accounts at a
-    ///   time.
+    /// - Parameters:
+    ///   - accounts: The accounts. All locks of the transaction are held until its commit, so pass a few hundred accounts at a time.
+    ///   - event: The kind of the audit event that the same transaction stores for each added account. Its time is the account's
+    ///     `createdAt`, and it has no origin. `nil` stores no events.
     /// - Throws: ``StoreFailure``, also if the id of an account is taken. In this case, no account is added.
     /// - Returns: The ids of the added accounts, in the order of the list.
-    func insert(contentsOf accounts: [Account]) async throws -> [Account.ID]
+    func insert(contentsOf accounts: [Account], event: AuditEvent.Kind?) async throws -> [Account.ID]
     /// Sets the state of an account. A change of the state increases the epoch, so earlier access tokens become invalid. If the new state
     /// is not `active`, the store also ends all sessions, and removes all reset links and all links "this was not me".
     /// - Parameters:
@@ -56,6 +58,11 @@ public protocol AccountRepository: Sendable {
 extension AccountRepository {
     /// Adds an account without an email. It returns and throws the same as ``insert(_:notice:)``.
     public func insert(_ account: Account) async throws -> Bool { try await insert(account, notice: nil) }
+
+    /// Adds accounts without audit events. It returns and throws the same as ``insert(contentsOf:event:)``.
+    public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
+        try await insert(contentsOf: accounts, event: nil)
+    }
 
     /// Sets the state of an account without an audit event. It returns and throws the same as ``setState(_:of:event:)``.
     public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {

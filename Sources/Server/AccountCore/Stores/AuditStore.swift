@@ -76,6 +76,14 @@ public struct AuditEvent: Hashable, Sendable {
         self.time = time
         self.origin = origin
     }
+
+    /// Creates the event of a new account without a request, such as an account that an operator adds.
+    /// - Parameters:
+    ///   - account: The account. The time of the event is its `createdAt`.
+    ///   - kind: The kind.
+    package init(creating account: Account, as kind: Kind) {
+        self.init(kind: kind, accountID: account.id, time: account.createdAt, origin: .none)
+    }
 }
 
 /// The parts of a request's origin that are stored with events. A middleware sets ``current`` for each request.

@@ -66,7 +66,6 @@ extension Users {
                 records: stores.records,
                 language: Language(locale),
                 isDryRun: dryRun,
-                audit: stores.audit,
                 now: { Date() }
             )
             let bar = ProgressBar()

@@ -90,7 +90,6 @@ struct Users: AsyncParsableCommand {
                     language: Language(locale),
                     isEmailVerified: verified
                 )
-                try await stores.audit.append([AuditEvent(kind: .registered, accountID: account.id, time: Date(), origin: .none)])
                 Terminal.say("\(account.id)")
             } catch let error as AccountError {
                 let reason = error.weaknesses.first?.message ?? ErrorCatalogue.standard[error.code]?.message
