@@ -44,6 +44,28 @@ import Testing
         }
     }
 
+    @Test("A server whose registration expired registers again, unless it was replaced")
+    func resumed() async throws {
+        try await withDatabase { temporary in
+            let expire: PostgresStatement = "UPDATE server SET renewed_at = renewed_at - 10.5"
+            let suspended = presence(temporary.database, isAlone: true)
+            #expect(try await suspended.enter())
+            #expect(try await suspended.renew())
+            try await temporary.other.execute(expire)
+            #expect(try await suspended.renew(), "no other server has started")
+            for isAlone in [true, false] {
+                try await temporary.other.execute(expire)
+                let other = presence(temporary.other, isAlone: isAlone)
+                #expect(try await other.enter())
+                #expect(try await !suspended.renew())
+                #expect(try await PostgresPresence.servers(of: temporary.other).map(\.id) == [other.id])
+                #expect(try await other.renew())
+                try await other.leave()
+                #expect(try await suspended.renew())
+            }
+        }
+    }
+
     @Test("A killed server counts as present for 10 s, then others take its emails")
     func killed() async throws {
         try await withDatabase { temporary in

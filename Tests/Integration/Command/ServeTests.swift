@@ -316,6 +316,32 @@ import Testing
         }
     }
 
+    @Test("A suspended server ends with 78 if another server has taken its place")
+    func replaced() async throws {
+        let postgres = try await PostgresServer.shared()
+        let database = try await postgres.createDatabaseName()
+        try await withFolder { folder in
+            let environment = [
+                "ENVIRONMENT": "development", "DATABASE_URL": postgres.url(database),
+                "HOLDFAST_SECRET": String(repeating: "s", count: 40),
+            ]
+            try await Binary.serve(environment: environment, in: folder, endingWith: SIGKILL) { _, process in
+                kill(process.processIdentifier, SIGSTOP)
+                _ = try await postgres.sql("UPDATE server SET renewed_at = renewed_at - 10.5", database: database)
+                _ = try await postgres.sql(
+                    """
+                    INSERT INTO server (id, name, version, is_alone, clock_ahead, renewed_at)
+                    VALUES (gen_random_uuid(), 'other/1', '1.0.0', true, 0, extract(epoch FROM clock_timestamp()))
+                    """,
+                    database: database
+                )
+                kill(process.processIdentifier, SIGCONT)
+                let status = await process.ended()
+                #expect(status == 78)
+            }
+        }
+    }
+
     @Test("A refused database leaves no installation id in a new folder")
     func refusedInstallation() async throws {
         try await withFolder { url in

@@ -8,6 +8,7 @@ package import PostgresDriver
 package import PostgresStores
 import Scheduling
 import ServiceLifecycle
+import Synchronization
 
 /// The data of a server in PostgreSQL, and the registration of this server among the servers of the deployment.
 ///
@@ -154,10 +155,12 @@ package struct PostgresDeployment: Sendable {
     }
 
     /// Renews the registration and reads the database's clock. A command has no registration, so it only reads the clock.
+    /// - Returns: Whether the server is still registered. If not, another server has taken its place.
     /// - Throws: `StoreFailure`.
-    fileprivate func renew() async throws {
-        try await presence?.renew()
+    fileprivate func renew() async throws -> Bool {
+        if let presence, try await !presence.renew() { return false }
         try await time.synchronize()
+        return true
     }
 
     /// Removes the registration, so that other servers send the emails that this server has claimed.
@@ -191,18 +194,33 @@ extension PostgresTime: PersistentTime {
 /// Renews the registration every second until the shutdown.
 ///
 /// A failed renewal is logged and repeated a second later. After ten seconds without a renewal, other servers consider this server stopped.
-private struct PresenceService: Service, CustomStringConvertible {
-    let deployment: PostgresDeployment
-    let logger: Logger
+/// If another server has then taken the place of this server, the service throws an error, which ends this server.
+private final class PresenceService: Service, CustomStringConvertible {
+    private let deployment: PostgresDeployment
+    private let logger: Logger
+    /// Whether another server has taken the place of this server.
+    private let isReplaced = Atomic(false)
     /// The service group logs its services by their descriptions.
     var description: String { "PresenceService" }
 
+    init(deployment: PostgresDeployment, logger: Logger) {
+        (self.deployment, self.logger) = (deployment, logger)
+    }
+
+    /// Renews the registration until the shutdown.
+    /// - Throws: ``DeploymentInUse`` if another server has taken the place of this server.
     func run() async throws {
-        await PeriodicService(every: .seconds(1)) {
-            try await deployment.renew()
-        } failure: { error in
+        await PeriodicService(every: .seconds(1)) { [self] in
+            if try await deployment.renew() { return }
+            isReplaced.store(true, ordering: .relaxed)
+            // Ends the periodic service.
+            throw CancellationError()
+        } failure: { [logger] error in
             logger.error("Server registration not renewed", metadata: .failure(error))
         }.run()
+        guard isReplaced.load(ordering: .relaxed) else { return }
+        logger.critical("Server registration lost: another server started while this server did not renew its registration")
+        throw DeploymentInUse()
     }
 }
 

@@ -8,12 +8,13 @@ import PostgresDriver
 /// the database's clock, so a few failed renewals do no harm. Servers use the rows of the other servers for two decisions:
 /// - If the row of a server has expired, this server has stopped. Another server can then send the emails that the stopped server had
 ///   claimed.
-/// - A server that does not share its rate limits may start only if no other server is registered.
+/// - A server that does not share its rate limits may start only if no other server is registered. Another server can start if the row of
+///   this server has expired, for example because its process was suspended. So a server whose row has expired must register again.
 ///
 /// ```swift
 /// let presence = PostgresPresence(database, name: "web-1 4711", version: "1.0.0", isAlone: false)
 /// guard try await presence.enter() else { return }
-/// // Call `renew()` every two seconds, and `leave()` at the end.
+/// // Call `renew()` every two seconds, stop the server if it returns `false`, and call `leave()` at the end.
 /// ```
 public struct PostgresPresence: Sendable {
     /// A registered server.
@@ -71,7 +72,15 @@ public struct PostgresPresence: Sendable {
                 [.uuid(id), .bool(isAlone)]
             )
             guard conflicts.rows.isEmpty else { return false }
-            try await renew(transaction)
+            try await transaction.execute(
+                """
+                INSERT INTO server (id, name, version, is_alone, clock_ahead, renewed_at)
+                VALUES ($1, $2, $3, $4, $5 - extract(epoch FROM clock_timestamp())::double precision,
+                    extract(epoch FROM clock_timestamp())::double precision)
+                ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, renewed_at = excluded.renewed_at
+                """,
+                [.uuid(id), .text(name), .text(version), .bool(isAlone), .time(Date())]
+            )
             // Removes the rows of servers that stopped long ago.
             try await transaction.execute(
                 "DELETE FROM server WHERE renewed_at < extract(epoch FROM clock_timestamp())::double precision - 86400"
@@ -80,24 +89,24 @@ public struct PostgresPresence: Sendable {
         }
     }
 
-    /// Renews the row, or adds it again if it was removed. Call it every ``interval``.
-    /// - Throws: `StoreFailure`. After ten seconds without success, other servers consider this server stopped.
-    public func renew() async throws {
-        try await database.transaction { try await renew($0) }
-    }
-
-    /// Adds or renews the row in a transaction. The database's clock determines how long the row is valid, so the clocks of the servers'
+    /// Renews the row. Call it every ``interval``. The database's clock determines how long the row is valid, so the clocks of the servers'
     /// machines don't matter.
-    private func renew(_ transaction: PostgresTransaction) async throws {
-        try await transaction.execute(
+    ///
+    /// If the row has expired or was removed, the method registers the server again, by the same rules as ``enter()``. For this method, the
+    /// row expires one second earlier than for other servers, so that another server can't register while this method renews the row.
+    /// - Returns: Whether the server is still registered. If not, another server has taken its place, so stop this server.
+    /// - Throws: `StoreFailure`. After ten seconds without success, other servers consider this server stopped.
+    public func renew() async throws -> Bool {
+        let renewal = try await database.execute(
             """
-            INSERT INTO server (id, name, version, is_alone, clock_ahead, renewed_at)
-            VALUES ($1, $2, $3, $4, $5 - extract(epoch FROM clock_timestamp())::double precision,
-                extract(epoch FROM clock_timestamp())::double precision)
-            ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, renewed_at = excluded.renewed_at
+            UPDATE server SET clock_ahead = $2 - extract(epoch FROM clock_timestamp())::double precision,
+                renewed_at = extract(epoch FROM clock_timestamp())::double precision
+            WHERE id = $1 AND renewed_at > extract(epoch FROM clock_timestamp())::double precision - 9
             """,
-            [.uuid(id), .text(name), .text(version), .bool(isAlone), .time(Date())]
+            [.uuid(id), .time(Date())]
         )
+        if renewal.count == 1 { return true }
+        return try await enter()
     }
 
     /// Removes the row, so that other servers can send the emails that this server has claimed, immediately instead of after ten seconds.
