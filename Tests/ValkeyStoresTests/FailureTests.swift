@@ -281,6 +281,26 @@ import ValkeyDriver
         }
     }
 
+    @Test("A refund of a lost charge returns no unit of a later request", arguments: [true, false])
+    func lostCharge(isPaced: Bool) async throws {
+        try await SharedLimits.run { limits in
+            let paced = RateLimitPolicy.requests(10, per: .seconds(60), name: "p", algorithm: .strictGCRA(burst: 5))
+            let ring = RateLimitPolicy.requests(5, per: .seconds(60), name: "p", algorithm: .slidingWindow)
+            let rules = [RateLimitRule(isPaced ? paced : ring)]
+            let process = try await limits.start(rules)
+            let claims = [RateLimitClaim("p", key: "ana", isRefundable: true)]
+            let lost = try #require(try await process.store.admit(claims).charge)
+            try await limits.server.cli("FLUSHALL")
+            let other = try await limits.start(rules)
+            for _ in 0..<2 { #expect(try await other.store.admit(claims).isAdmitted) }
+            let kept = try #require(try await other.store.admit(claims).charge)
+            try await process.store.refund(lost, under: nil)
+            #expect(try await other.store.check(claims).limits.map(\.remaining) == [2])
+            try await other.store.refund(kept, under: nil)
+            #expect(try await other.store.check(claims).limits.map(\.remaining) == [3])
+        }
+    }
+
     @Test("No step of the server's clock admits more or refuses longer than the window")
     func clockSteps() async throws {
         try await SharedLimits.run { limits in

@@ -74,15 +74,17 @@ enum LimitScript {
             """
     )
 
-    /// Refunds a charge if the keys still contain the charge. After the window has passed, a refund changes nothing.
+    /// Refunds a charge if the keys still contain the charge. After the window has passed, or if the server has lost its data since the
+    /// charge, a refund changes nothing.
     ///
-    /// - `KEYS`: the keys.
-    /// - `ARGV`: the time (0 uses the server's clock), then for each key the units, the instant of the charge, the mark of the charge, the
-    ///   burst and the emission.
+    /// - `KEYS`: the canary, and then the keys.
+    /// - `ARGV`, in this order: the canary value at the charge; the time (0 uses the server's clock); for each key, the units, the instant
+    ///   of the charge, the mark of the charge, the burst and the emission.
     static let refund = ValkeyScript(
         state + """
-            local now = clock(unpack('>I8', ARGV[1]))
-            for i = 1, #KEYS do
+            if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+            local now = clock(unpack('>I8', ARGV[2]))
+            for i = 2, #KEYS do
               local units, instant, mark, burst, emission = unpack('>I8I8I8I8I8', ARGV[i + 1])
               local value = redis.call('GET', KEYS[i])
               if value and emission == 0 and string.sub(value, 1, 1) == 'r' then

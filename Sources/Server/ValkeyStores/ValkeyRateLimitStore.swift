@@ -174,7 +174,8 @@ extension ValkeyRateLimitStore: RateLimitStore {
             // If only the second decision applies, the server has lost its data, and with it the charge, while the reply was in flight.
             let decision = own ?? local.admitAfterLoss(claims, at: nanoseconds)
             if let decision, !decision.isAdmitted { return decision }
-            result.charge = charge(of: reply, to: resolved, counted: local.count(claims, after: decision))
+            let counted = local.count(claims, after: decision)
+            result.charge = charge(of: reply, to: resolved, knowing: canary.known, counted: counted)
             return result
         }
     }
@@ -200,17 +201,20 @@ extension ValkeyRateLimitStore: RateLimitStore {
     }
 
     /// Refunds the charge of an admission by this store. The store refunds the count of this process even if the server is unavailable. A
-    /// second refund of the same charge has no effect.
+    /// second refund of the same charge has no effect. If the server has lost its data since the charge, the refund has no effect on the
+    /// server.
     /// - Parameters:
     ///   - charge: The charge of an admission.
     ///   - policies: The policies to refund; `nil` refunds all policies.
     /// - Throws: `ValkeyError` if the server did not refund in time. The server may then still count the units.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
-        var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
-        var digests: [UInt64] = []
+        var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [])
+        var (digests, canary): ([UInt64], [UInt8]) = ([], [])
         for part in charge.take(under: policies) {
             guard case .other(let charged) = part.charged, let charged = charged as? LimitCharge else { continue }
             if let own = charged.own { local.refund(own, under: [part.policy]) }
+            // The parts that the server has counted have the same value.
+            if !charged.keys.isEmpty { canary = charged.canary }
             for key in charged.keys {
                 keys.append(key.name)
                 digests.append(key.digest)
@@ -220,7 +224,12 @@ extension ValkeyRateLimitStore: RateLimitStore {
         }
         guard !keys.isEmpty else { return }
         defer { refusals.noteChange(of: digests) }
-        _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
+        _ = try await client.evaluate(
+            LimitScript.refund,
+            keys: [canaryKey] + keys,
+            arguments: [canary, ScriptNumbers.pack(time())] + arguments,
+            within: deadline
+        )
     }
 
     /// Replaces, in this process, the rule whose policy has the same name. Also call this method in every other process that shares the
@@ -266,6 +275,9 @@ extension ValkeyRateLimitStore: Service {
 }
 
 extension ValkeyRateLimitStore {
+    /// The name of the key that shows whether the server has lost its data.
+    private var canaryKey: [UInt8] { Array("{\(namespace)}".utf8) }
+
     /// The current time of the process's clock.
     private var nanoseconds: Int64 { clock.now.wholeNanosecondsRoundedUp }
 
@@ -299,7 +311,7 @@ extension ValkeyRateLimitStore {
         }
         let raw = try await client.evaluate(
             LimitScript.decide,
-            keys: [Array("{\(namespace)}".utf8)] + claims.map(\.key),
+            keys: [canaryKey] + claims.map(\.key),
             arguments: arguments,
             within: time
         )
@@ -347,10 +359,12 @@ extension ValkeyRateLimitStore {
     /// - Parameters:
     ///   - reply: The reply of the script.
     ///   - claims: The resolved claims.
+    ///   - canary: The canary value of the server.
     ///   - counted: The charges in the counts of this process. The keys are the names of the policies.
     private func charge(
         of reply: LimitReply,
         to claims: [LimitTables.Claim],
+        knowing canary: [UInt8],
         counted: [String: RateLimitCharge]
     ) -> RateLimitCharge? {
         guard claims.contains(where: \.isRefundable) else { return nil }
@@ -369,7 +383,7 @@ extension ValkeyRateLimitStore {
             if let last = parts.indices.last, parts[last].policy == claim.policy {
                 parts[last].charge.keys.append(key)
             } else {
-                parts.append((claim.policy, LimitCharge(keys: [key], own: counted[claim.policy])))
+                parts.append((claim.policy, LimitCharge(keys: [key], canary: canary, own: counted[claim.policy])))
             }
         }
         guard !parts.isEmpty else { return nil }
@@ -432,6 +446,8 @@ package struct LimitCharge: Sendable {
 
     /// The keys that the server counted. The array is empty if the process decided without the server.
     package var keys: [Key]
+    /// The canary value of the server at the charge. If the server has another value, it has lost the charge.
+    var canary: [UInt8] = []
     /// The same charge in the counts of this process.
     var own: RateLimitCharge?
 }
