@@ -304,6 +304,28 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test(
+        "A request for another protocol is the last one, and no more bytes are read",
+        arguments: [
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 2\r\n\r\nxx",
+            "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n",
+        ]
+    )
+    func otherProtocol(_ request: String) throws {
+        let channel = try connect()
+        let reads = ReadCounter()
+        try channel.pipeline.syncOperations.addHandler(reads, position: .first)
+        channel.read()
+        #expect(reads.count == 1)
+        try receive(request, on: channel)
+        #expect(reads.count == 1)
+        try respond(on: channel)
+        #expect(try output(of: channel).lowercased().contains("connection: close"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test("A response with Connection: close ends its connection")
     func closedByRoute() throws {
         let channel = try connect()
@@ -487,6 +509,17 @@ private final class RecordFlushes: ChannelOutboundHandler {
         guard hasBytes else { return }
         hasBytes = false
         context.flush()
+    }
+}
+
+/// Counts the reads from the socket.
+private final class ReadCounter: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    private(set) var count = 0
+
+    func read(context: ChannelHandlerContext) {
+        count += 1
+        context.read()
     }
 }
 

@@ -5,6 +5,10 @@ import NIOHTTP1
 /// with `Connection: close` is the last one. With HTTP/1.0, a response is also the last one if the request has no `keep-alive`, or if the
 /// response has no length.
 ///
+/// The response to a request for another protocol, such as `Upgrade: h2c`, is the last one too. The server ignores the request for the
+/// protocol and responds as usual (RFC 9110 §7.8). But after such a request, the decoder parses nothing, and it would store all further
+/// bytes without a limit. So the guard also stops reading.
+///
 /// The guard is the handler directly after the decoder, because the decoder provides the HTTP version and all headers of a request. The
 /// guard reports the progress of requests and responses to ``ConnectionGuard``.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -18,6 +22,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasLastRequest = false
     /// Whether the last request has arrived completely. The guard ignores all later bytes.
     private var isLastComplete = false
+    /// Whether the last request asks for another protocol, so that the decoder parses nothing after it.
+    private var endsDecoding = false
     /// Whether the head of a request has arrived, but not its end.
     private var isReadingRequest = false
     /// Whether each request without a complete response uses HTTP/1.0, in the order of the requests. A client can send requests of
@@ -48,7 +54,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return
             }
             usesHTTP10.append(head.version != .http1_1)
-            hasLastRequest = !head.isKeepAlive || connection.endsAfterResponse
+            endsDecoding = Self.asksForOtherProtocol(head)
+            hasLastRequest = !head.isKeepAlive || connection.endsAfterResponse || endsDecoding
             isReadingRequest = true
             connection.headArrived()
         case .body: break
@@ -58,6 +65,18 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isLastComplete = hasLastRequest
         }
         context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if !endsDecoding || !isLastComplete { context.read() }
+    }
+
+    /// Returns whether the decoder parses nothing after a request. It may also return `true` for an unusual `Connection` header after which
+    /// the decoder continues.
+    private static func asksForOtherProtocol(_ head: HTTPRequestHead) -> Bool {
+        head.method == .CONNECT
+            || head.headers.contains(name: "upgrade")
+                && head.headers["connection"].contains { $0.lowercased().contains("upgrade") }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
