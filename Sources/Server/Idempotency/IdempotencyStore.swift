@@ -12,8 +12,10 @@ public import HTTPTypes
 /// | running | ``claim(_:lease:at:)`` | ``finish(_:with:until:)``, ``release(_:)``, or the end of the lease |
 /// | finished | ``finish(_:with:until:)`` | the expiry |
 ///
-/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date` of the wall clock. A
-/// monotonic clock is not suitable, because its times can't be compared between processes or after a restart.
+/// Each method is atomic, also between processes that share the store. The caller passes the time as a `Date`. All processes that share the
+/// store must use the same clock, and its times must be comparable after a restart. `SteadyTime` of `SQLiteStores` and `PostgresTime` of
+/// `PostgresStores` are such clocks, and they don't jump when the wall clock is set. A process that uses the wall clock refuses repetitions
+/// for longer if the clock is set back.
 ///
 /// ``MemoryIdempotencyStore`` is for one process. Its keys are lost when the process ends. `SQLiteIdempotencyStore` and
 /// `PostgresIdempotencyStore` store keys on disk: a key that was claimed or finished before a crash is still claimed or finished after the

@@ -68,7 +68,9 @@ public final class IdempotencyKeys: Sendable {
     ///   - clock: The clock for `sweepInterval` and for the retries of failed writes.
     ///   - logger: The logger for failures to remove expired keys. The logger of a request's context logs failures within the request.
     ///   - metrics: The factory of the counter `idempotency_requests`; the factory of `MetricsSystem` if `nil`.
-    ///   - now: The wall clock for leases and expiries. The clocks of servers that share a store must differ by much less than `lease`.
+    ///   - now: The clock for leases and expiries, such as `SteadyTime.now` of `SQLiteStores`; the wall clock by default. If the wall clock
+    ///     is set back after a crash, repetitions of the interrupted requests get 409 for longer. The clocks of servers that share a store
+    ///     must differ by much less than `lease`.
     /// - Precondition: `lifetime`, `lease` and `sweepInterval` are positive.
     public init<C: Clock>(
         store: any IdempotencyStore = MemoryIdempotencyStore(),
