@@ -25,6 +25,10 @@ public import ResilientHTTP
 /// A request with an `httpBodyStream` throws `requestBodyStreamExhausted`, because a stream can't be sent twice. If the timeout of a
 /// request is not the default of 60 s, this timeout limits the duration of one attempt.
 ///
+/// Suppose that the client generated the idempotency key of a request, the response to one attempt was lost, and the last response is a
+/// temporary refusal such as 503. The server may have performed this request, so the methods throw a `URLError` with the code
+/// `networkConnectionLost`.
+///
 /// The client itself can refuse to send a request. The methods then throw a `URLError`. The code of this error is `resourceUnavailable` if
 /// the server responded to an earlier request with 429, or if a quota of the app is used up. The code is `unknown` if the server fails: a
 /// 503 closed a gate, or a circuit breaker is open. The `NSUnderlyingErrorKey` of each error is the `APIError`.

@@ -49,6 +49,21 @@ import Timekeeping
         #expect(transport.sent.count == (status == 500 ? 4 : 1))
     }
 
+    @Test("Throws if a refusal after a lost response hides the outcome", arguments: [false, true])
+    func unknownOutcome(hasOwnKey: Bool) async throws {
+        let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
+        let transport = ScriptedTransport([lost] + Array(repeating: .response(status: 500), count: 3))
+        let api = try client(transport)
+        let options = hasOwnKey ? CallOptions.idempotencyKey("k") : CallOptions.idempotent
+        do throws(APIError) {
+            let (response, _) = try await api.exchange(request(.post), options: options)
+            #expect(hasOwnKey && response.status.code == 500)
+        } catch {
+            #expect(!hasOwnKey && error.kind == .unknownOutcome && (error.underlying as? APIError)?.status == 500)
+        }
+        #expect(transport.sent.count == 4)
+    }
+
     @Test("Returns a success whatever its body", arguments: ["<html>", #"{"success":false,"error":"x"}"#, ""])
     func successes(body: String) async throws {
         let result = try await client(ScriptedTransport([.response(status: 200, body: body)])).exchange(request())

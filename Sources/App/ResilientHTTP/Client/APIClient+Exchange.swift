@@ -17,7 +17,9 @@ extension APIClient {
     ///     endpoint of the call. With `nil`, the client derives the endpoint from the path.
     ///   - options: The settings of this call, such as a timeout.
     ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
+    /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request. The method also throws if the
+    ///   client generated the idempotency key, the response to an attempt was lost, and the last response is a temporary refusal such as
+    ///   503. The error then has the kind `unknownOutcome`, and its `underlying` error describes the last response.
     public func exchange(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,
@@ -43,7 +45,7 @@ extension APIClient {
     ///   - context: A name for the operation. Errors of the call contain this name.
     ///   - engine: Sends the request once and returns the response. The client calls the engine for each attempt, and cancels the engine if
     ///     the attempt takes too long. If the engine throws a `URLError`, the client converts the error.
-    /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
+    /// - Throws: `APIError`, like ``exchange(_:body:operation:options:context:)``.
     public func exchange(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,
@@ -78,7 +80,7 @@ extension APIClient {
     }
 
     /// Sends a request through the middleware and an ``Exchange``, which passes it to the transport. If the call fails with a status, the
-    /// method returns the response with this status instead of throwing.
+    /// method returns the response with this status instead of throwing. An error of the kind `unknownOutcome` has no status.
     private func exchange(
         _ request: HTTPRequest,
         body: [UInt8]?,
