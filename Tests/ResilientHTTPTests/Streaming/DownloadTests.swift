@@ -190,6 +190,41 @@ import Testing
         }
     }
 
+    @Test("A download whose first attempt signs a user in belongs to this session", arguments: [false, true])
+    func signInAtPrompt(isOther: Bool) async throws {
+        try await withTarget { target in
+            let ana = Credentials(accessToken: "ana", refreshToken: nil, userID: "ana")
+            let session = Session(store: MemoryCredentialStore(), refresh: { _ in .eva }, prompt: { ana })
+            var transport: ScriptedTransport?
+            let rest = part("defghi", range: "bytes 3-8/9")
+            let steps: [ScriptedTransport.Step] = [.response(status: 401), whole("abc", length: 9, end: lost), rest]
+            let second: [any ClientMiddleware] = isOther ? [BeforeSecondRequest { try await session.setCredentials(.eva) }] : []
+            let api = try client(steps, &transport, middleware: second).authorized(by: session)
+            let error = await failure { try await api.download("/film", to: target) }
+            #expect(error?.kind == (isOther ? APIError.Kind.unauthorized : nil))
+            let tokens: [String?] = isOther ? [nil, "Bearer ana"] : [nil, "Bearer ana", "Bearer ana"]
+            #expect(transport?.sent.map { $0.request.headerFields[.authorization] } == tokens)
+            #expect(isOther || (try? String(contentsOf: target, encoding: .utf8)) == "abcdefghi")
+        }
+    }
+
+    @Test("Starts again if a user signs in while a file without a session continues")
+    func signInWhenResuming() async throws {
+        try await withTarget { target in
+            let ana = Credentials(accessToken: "ana", refreshToken: nil, userID: "ana")
+            let session = Session(store: MemoryCredentialStore(), refresh: { _ in .eva }, prompt: { ana })
+            var transport: ScriptedTransport?
+            let steps: [ScriptedTransport.Step] = [
+                whole("abc", length: 9, end: lost), .response(status: 401), part("defghi", range: "bytes 3-8/9"),
+                whole("anas film"),
+            ]
+            let api = try client(steps, &transport).authorized(by: session)
+            try await api.download("/film", to: target)
+            #expect(try String(contentsOf: target, encoding: .utf8) == "anas film")
+            #expect(transport?.sent.map { $0.request.headerFields[.range] } == [nil, "bytes=3-", "bytes=3-", nil])
+        }
+    }
+
     @Test(
         "Starts again when the server sends another part or version than requested",
         arguments: [("bytes 2-5/6", "\"1\""), ("bytes 3-5/6", "\"2\""), ("nonsense", "\"1\""), ("bytes 3-6/6", "\"1\"")]

@@ -60,7 +60,6 @@ extension APIClient {
             headers: headers,
             options: options,
             transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true),
-            session: owner,
             context: context
         )
         var failures = 0
@@ -113,8 +112,6 @@ private struct Download: Sendable {
     let headers: HTTPFields
     let options: CallOptions
     let transfer: Exchange.Transfer
-    /// The session to which all attempts are bound; `nil` for none.
-    let session: String?
     let context: String?
 
     /// Sends one request and writes its body.
@@ -139,18 +136,22 @@ private struct Download: Sendable {
         }
         let stream: ResponseStream
         do throws(APIError) {
-            stream = try await api.stream(.init(.get, path, [], headers, options, context, transfer: transfer, session: session))
+            // All attempts are bound to the session of the download, so that no attempt carries the token of another user.
+            stream = try await api.stream(
+                .init(.get, path, [], headers, options, context, transfer: transfer, session: file.owner)
+            )
         } catch {
             guard error.status == 416, headers.contains(.range) else { throw error }
             return try await outOfRange(file, error, progress)
         }
         let total: Int64?
         if stream.response.status == .partialContent, headers.contains(.range) {
-            guard let range = ContentRange(stream.response), range.first == file.length,
+            guard let range = ContentRange(stream.response), range.first == file.length, stream.session == file.owner,
                 stream.response.headerFields[file.isTagged ? .eTag : .lastModified].map({ $0 == file.validator }) ?? true
             else {
-                // The server sent another range, or a range of another version.
-                try await local { try await file.startAnew(validator: nil) }
+                // The server sent another range, or a range of another version. Or the bytes of the file were received without a session,
+                // and a session has begun since, for example at the prompt of the session.
+                try await local { try await file.startAnew(validator: nil, owner: stream.session) }
                 return try await run(into: file, progress: progress)
             }
             total =
@@ -162,7 +163,7 @@ private struct Download: Sendable {
         } else {
             guard stream.response.status != .partialContent else { throw api.localized(APIError(.decoding, context: context)) }
             let validator = stream.response.strongValidator(now: api.environment.wallClock())
-            try await local { try await file.startAnew(validator: validator) }
+            try await local { try await file.startAnew(validator: validator, owner: stream.session) }
             total = stream.length
         }
         file.hasBegun = true
@@ -197,7 +198,7 @@ private struct Download: Sendable {
             try await local { try await file.finish() }
             return response
         }
-        try await local { try await file.startAnew(validator: nil) }
+        try await local { try await file.startAnew(validator: nil, owner: file.owner) }
         return try await run(into: file, progress: progress)
     }
 
@@ -260,9 +261,10 @@ final class PartialFile: Sendable {
         var validator: String
     }
 
-    /// The open file with its length and validator. The next write through the handle appends to the file.
+    /// The open file with its length, session and validator. The next write through the handle appends to the file.
     private struct State {
         var length: Int64 = 0
+        var owner: String?
         var validator: String?
         var hasBegun = false
         var handle: FileHandle?
@@ -271,16 +273,15 @@ final class PartialFile: Sendable {
     /// The maximum size of the file with the origin, in bytes.
     private static let longestOrigin = 65_536
     private let queue = DispatchQueue(label: "holdfast.download", autoreleaseFrequency: .workItem)
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
-    private let owner: String?
 
     /// Opens the partial file of an earlier download of the same address, session and target, if the earlier download can be resumed.
     /// Otherwise, the new download begins with an empty file.
     init(_ target: URL, source: String, owner: String?) async throws {
-        self.target = target
-        (self.source, self.owner) = (source, owner)
+        (self.target, self.source) = (target, source)
+        state = Mutex(State(owner: owner))
         partial = target.appendingPathExtension("partial")
         origin = target.appendingPathExtension("partial.origin")
         try await perform { file, state in try file.open(&state) }
@@ -292,6 +293,8 @@ final class PartialFile: Sendable {
 
     /// The number of bytes in the file.
     var length: Int64 { state.withLock(\.length) }
+    /// The identifier of the session to which the bytes belong; `nil` if they were received without a session.
+    var owner: String? { state.withLock(\.owner) }
     /// The validator of the version to which the bytes belong; `nil` if the download can't be resumed.
     var validator: String? { state.withLock(\.validator) }
     /// Whether the validator is an `ETag`.
@@ -302,18 +305,20 @@ final class PartialFile: Sendable {
         set { state.withLock { $0.hasBegun = newValue } }
     }
 
-    /// Empties the file, so that the download of another version can begin.
-    /// - Parameter validator: The strong validator of the new version; `nil` if the new download can't be resumed.
-    func startAnew(validator: String?) async throws {
+    /// Empties the file, so that the download of another version or of another session can begin.
+    /// - Parameters:
+    ///   - validator: The strong validator of the new version; `nil` if the new download can't be resumed.
+    ///   - owner: The identifier of the session; `nil` for a download without a session.
+    func startAnew(validator: String?, owner: String?) async throws {
         try await perform { file, state in
             // The origin file must never exist beside bytes of another version.
             try? FileManager.default.removeItem(at: file.origin)
             state.validator = nil
             let handle = try file.handle(&state)
             try handle.truncate(atOffset: 0)
-            state.length = 0
+            (state.length, state.owner) = (0, owner)
             guard let validator else { return }
-            let origin = try JSONEncoder().encode(Origin(source: file.source, owner: file.owner, validator: validator))
+            let origin = try JSONEncoder().encode(Origin(source: file.source, owner: owner, validator: validator))
             try PrivateFile.replace(file.origin.path(percentEncoded: false), with: [UInt8](origin))
             state.validator = validator
         }
@@ -345,7 +350,7 @@ final class PartialFile: Sendable {
     private func open(_ state: inout State) throws {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
             let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)),
-            known.source == source, known.owner == owner,
+            known.source == source, known.owner == state.owner,
             let length = FileChunks.length(of: partial), length > 0
         else { return }
         let handle = try FileHandle(forUpdating: partial)

@@ -28,6 +28,9 @@ public struct ResponseStream: AsyncSequence, Sendable {
         (self.response, self.body, self.context, self.api) = (response, body, context, api)
     }
 
+    /// The identifier of the session that authorized the request; `nil` for none.
+    var session: String? { context.session }
+
     /// The number of bytes of the body; `nil` if the server didn't send this number, or if the body is compressed.
     public var length: Int64? {
         response.headerFields[.contentEncoding].map { $0 == "identity" } ?? true
