@@ -117,6 +117,19 @@ import Timekeeping
         #expect(revoked.all.isEmpty, "a revocation ends the session at the server")
     }
 
+    @Test("A refresh is revoked if the store can't show what another process has changed")
+    func unreadableChange() async throws {
+        let session = Session(
+            store: ChangedStore(),
+            environment: ClientEnvironment(clock: MonotonicClock(ManualClock())),
+            refresh: { _ in .number(2) },
+            revoke: { [revoked] in revoked.note($0) }
+        )
+        await #expect(throws: APIError.self) { try await session.refreshNow() }
+        while revoked.all.isEmpty { await Task.yield() }
+        #expect(revoked.all == [.number(2)])
+    }
+
     @Test("A refused refresh uses the tokens of another process that refreshed first")
     func otherProcessRefreshes() async throws {
         let store = store
@@ -225,6 +238,25 @@ private final class RevokedTokens: Sendable {
     private let credentials = Mutex<[Credentials]>([])
     var all: [Credentials] { credentials.withLock(\.self) }
     func note(_ revoked: Credentials) { credentials.withLock { $0.append(revoked) } }
+}
+
+/// A store that another process changes before each write that compares. Afterwards, the store can't be read.
+private actor ChangedStore: CredentialStore {
+    private struct Unreadable: Error {}
+
+    private var isChanged = false
+
+    func load() throws -> Credentials? {
+        if isChanged { throw Unreadable() }
+        return .number(1)
+    }
+
+    func save(_ new: Credentials?) {}
+
+    func save(_ new: Credentials?, replacing expected: Credentials?) -> Bool {
+        isChanged = true
+        return false
+    }
 }
 
 /// A store whose first write waits until it is released.

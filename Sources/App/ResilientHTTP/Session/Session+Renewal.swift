@@ -218,7 +218,14 @@ extension Session {
             environment.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
             return .renewed(held)
         }
-        let found = try await store.load()
+        let found: Credentials?
+        do {
+            found = try await store.load()
+        } catch {
+            // The other process may have signed the user out. A later write of this process must not restore a valid session.
+            discard(fresh)
+            throw error
+        }
         // If another process refreshed the same session first, the server accepts both refreshes. The revocation of one would end the
         // session, and so the tokens of the other process.
         if found?.identified().sessionID != held.sessionID { discard(fresh) }
