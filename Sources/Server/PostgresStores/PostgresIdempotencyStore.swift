@@ -20,8 +20,9 @@ import RateLimiting
 /// row, so claims of different clients rarely wait for each other. A claim reads the sum of the 16 rows without a lock. So concurrent
 /// claims don't see each other's keys. Together, they can exceed the bounds by the size of their keys.
 ///
-/// A deadlock is possible in one case: two clients have used up their shares of the capacity, and each of their claims removes expired keys
-/// of the other client. PostgreSQL then aborts one of the transactions, and `PostgresClient` repeats it.
+/// A deadlock is possible in two cases. In the first, two clients have used up their shares of the capacity, and each of their claims
+/// removes expired keys of the other client. In the second, a transaction finishes a key with a large response after the end of the lease,
+/// while a claim removes the same key. PostgreSQL then aborts one of the transactions, and `PostgresClient` repeats it.
 ///
 /// ```swift
 /// let store = PostgresIdempotencyStore(database)
