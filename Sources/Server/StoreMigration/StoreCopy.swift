@@ -34,7 +34,7 @@ import SQLiteStores
 /// | before the final pass | serve all requests | continues at the stored position |
 /// | during the final pass | serve all requests, because SQLite rolls back the seal | continues, and repeats the final pass |
 /// | after the seal | refuse writes as busy | counts the rows, and completes the state in PostgreSQL |
-/// | by an error while it counted | serve all requests, because the copy removes the seal | repeats the final pass |
+/// | by an error while it counted | serve all requests, because the copy removes its own seal, but not one of an earlier copy | continues |
 /// | after the completion | refuse writes as busy | reports that the data was already moved |
 public struct StoreCopy: Sendable {
     /// The progress of a copy.

@@ -19,7 +19,8 @@ extension Migrate {
 
                 You can interrupt the copy at any time, for example with Ctrl-C. The same command continues the copy. Before the data is
                 sealed, the command compares the counts and checksums of all tables, and each row that changed during the copy.
-                After that, it compares the counts again. If anything differs, the data is not sealed, or the seal is removed.
+                After that, it compares the counts again. If anything differs, the data is not sealed, or the seal is removed. Only if
+                an earlier copy was interrupted after the seal, the seal stays; --undo removes it.
 
                 Settings (environment or .env), as in 'holdfast serve --help':
                   DATABASE_URL      the PostgreSQL database, unless --to names it; other users can see a password on a command line
