@@ -141,17 +141,12 @@ public final class AttackedServer: Sendable {
     @discardableResult
     public func run(_ arguments: [String]) async throws -> String {
         let process = process(arguments)
-        let output = Pipe.make()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        let (text, status) = try await onThread {
-            try process.start()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitForEnd()
-            return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+        let result = try await process.result()
+        guard result.status == 0 else {
+            let command = arguments.joined(separator: " ")
+            throw Failure(description: "\(command) ended with \(result.status): \(result.output)\(result.errors)")
         }
-        guard status == 0 else { throw Failure(description: "\(arguments.joined(separator: " ")) ended with \(status): \(text)") }
-        return text
+        return result.output
     }
 
     /// Imports accounts with the password ``password``.

@@ -44,22 +44,14 @@ enum PostgresProcesses {
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) async throws -> String {
         let command = try user + [program(name)] + arguments
-        return try await onThread { try runBlocking(command) }
-    }
-
-    private static func runBlocking(_ command: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())
         process.currentDirectoryURL = URL(filePath: "/")
         process.standardInput = FileHandle.nullDevice
-        let output = Pipe.make()
-        process.standardOutput = output
-        process.standardError = output
-        try process.start()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitForEnd()
-        guard process.terminationStatus == 0 else { throw TestFailure("\(command.joined(separator: " ")) failed: \(text)") }
+        let result = try await process.result()
+        let text = result.output + result.errors
+        guard result.status == 0 else { throw TestFailure("\(command.joined(separator: " ")) failed: \(text)") }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

@@ -72,18 +72,10 @@ package final class ValkeyServer: Sendable {
     /// Runs `redis-cli` with arguments and returns what it prints.
     @discardableResult
     package func cli(_ arguments: String...) async throws -> String {
-        let port = port
-        return try await onThread {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments
-            let output = Pipe.make()
-            (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
-            try process.start()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitForEnd()
-            return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
-        }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments
+        return try await process.result().output.trimmingCharacters(in: .newlines)
     }
 
     private func hasStarted() async throws -> Bool {

@@ -140,6 +140,7 @@ package struct KillRounds {
         /// The numbers of whole lines.
         func acknowledged() -> [UInt64] {
             bytes += output.fileHandleForReading.readDataToEndOfFile()
+            try? output.fileHandleForReading.close()
             process.waitForEnd()
             guard let end = bytes.lastIndex(of: 10) else { return [] }
             return bytes[..<end].split(separator: 10).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }

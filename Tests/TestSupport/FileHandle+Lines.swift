@@ -2,7 +2,7 @@
     public import Foundation
 
     extension FileHandle {
-        /// The lines as they arrive, until the end of the file.
+        /// The lines as they arrive, until the end of the file. Then the file is closed.
         public var lines: AsyncStream<String> {
             AsyncStream { continuation in
                 Thread { [self] in
@@ -14,8 +14,17 @@
                             pending = Data(pending[pending.index(after: end)...])
                         }
                     }
+                    try? close()
                     continuation.finish()
                 }.start()
+            }
+        }
+
+        /// Reads on another thread until the end of the file, and closes it.
+        public func rest() async throws -> String {
+            try await onThread { [self] in
+                defer { try? close() }
+                return String(decoding: readDataToEndOfFile(), as: UTF8.self)
             }
         }
     }

@@ -11,16 +11,22 @@
     private let opening = Mutex(())
 
     extension Process {
-        /// Starts the process with no signal blocked.
+        /// Starts the process with no signal blocked, and closes the files that it gets, which only the child needs.
         ///
         /// Use this method instead of `run()`. A child inherits the signal mask of the thread that starts it, and the threads of a task
         /// block nearly all signals. A browser hangs if it does not receive the signals about the ends of its children.
+        ///
+        /// On Linux, Foundation keeps a process that has ended, with its pipes and files. The reader of a pipe closes it.
         public func start() throws {
             var (none, previous) = (sigset_t(), sigset_t())
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, &previous)
             defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
             try opening.withLock { _ in try run() }
+            for case let file as FileHandle in [standardInput, standardOutput, standardError]
+            where file !== FileHandle.nullDevice && file.fileDescriptor > STDERR_FILENO {
+                try file.close()
+            }
         }
 
         /// Starts the process, and waits for the first line that it prints. Another thread reads the rest, because a full pipe would block

@@ -83,10 +83,9 @@ struct ClockStep: Attack {
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = ["clang", "-shared", "-fPIC", "-o", library.path, source.path]
-        try compiler.start()
-        while compiler.isRunning { try await Task.sleep(for: .milliseconds(20)) }
-        guard compiler.terminationStatus == 0 else {
-            throw AttackedServer.Failure(description: "clang could not build the clock")
+        let result = try await compiler.result()
+        guard result.status == 0 else {
+            throw AttackedServer.Failure(description: "clang could not build the clock: \(result.errors)")
         }
     }
 

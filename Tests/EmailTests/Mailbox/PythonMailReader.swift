@@ -50,25 +50,12 @@ struct PythonMail: Decodable {
 
     /// Parses messages in a separate process.
     static func read(_ messages: [Data]) async throws -> [PythonMail] {
-        let response = try await onThread { try readBlocking(messages) }
-        return try JSONDecoder().decode([PythonMail].self, from: response)
-    }
-
-    private static func readBlocking(_ messages: [Data]) throws -> Data {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script]
-        let input = Pipe.make()
-        let output = Pipe.make()
-        process.standardInput = input
-        process.standardOutput = output
-        try process.start()
         let lines = messages.map { $0.base64EncodedString() }.joined(separator: "\n")
-        try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
-        try input.fileHandleForWriting.close()
-        let response = try output.fileHandleForReading.readToEnd()
-        process.waitForEnd()
-        try #require(process.terminationStatus == 0)
-        return try #require(response)
+        let result = try await process.result(input: Data(lines.utf8))
+        try #require(result.status == 0, "\(result.errors)")
+        return try JSONDecoder().decode([PythonMail].self, from: Data(result.output.utf8))
     }
 }

@@ -2,6 +2,7 @@ import DataServerTesting
 import Foundation
 import MailServerTesting
 import Synchronization
+import TestSupport
 
 /// Several `holdfast serve` on one PostgreSQL and one Valkey, each with its own folder and port, which send their emails to one mail
 /// server.
@@ -112,7 +113,7 @@ final class Cluster: Sendable {
     }
 
     /// Runs a command with the settings of the servers.
-    func command(_ arguments: [String]) async throws -> Binary.Run {
+    func command(_ arguments: [String]) async throws -> ProcessResult {
         try await Binary.run(arguments, environment: environment, in: members[0].folder)
     }
 

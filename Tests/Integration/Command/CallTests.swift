@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import HoldfastTesting
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer

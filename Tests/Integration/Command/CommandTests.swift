@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import Pages
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -119,7 +120,7 @@ import Testing
     @Test("Adds and imports no account whose audit event can't be stored")
     func accountWithEvent() async throws {
         try await withFolder { folder in
-            func add(_ email: String) async throws -> Binary.Run {
+            func add(_ email: String) async throws -> ProcessResult {
                 try await Binary.run(["users", "add", email, "--first-name", "Ana"], input: "a good password\n", in: folder)
             }
             try Data("email\nben@example.com\n".utf8).write(to: folder.appending(path: "people.csv"))

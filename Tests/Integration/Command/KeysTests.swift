@@ -5,6 +5,7 @@ import DataServerTesting
 import Foundation
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 import TokenVerifier
 

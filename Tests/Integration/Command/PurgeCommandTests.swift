@@ -2,6 +2,7 @@ import AccountContract
 import AccountCore
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -3,6 +3,7 @@ import HoldfastTesting
 import OfflineQueue
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HoldfastCommand

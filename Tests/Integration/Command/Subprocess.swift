@@ -5,13 +5,6 @@ import Testing
 
 /// The commands that were built with the tests.
 enum Binary {
-    /// The result of a run of the command.
-    struct Run: Sendable {
-        let status: Int32
-        let output: String
-        let errors: String
-    }
-
     /// Returns the path of a command. The build puts it beside the tests.
     static func path(of name: String) throws -> String {
         try #require(ServerProcess.path(ofBuilt: name), "\(name) is not beside the tests")
@@ -25,25 +18,10 @@ enum Binary {
         environment: [String: String] = [:],
         input: String = "",
         in folder: URL
-    ) async throws -> Run {
+    ) async throws -> ProcessResult {
         let process = try make(arguments, of: name, environment: environment, in: folder)
         if let path { process.executableURL = URL(filePath: path) }
-        let (output, errors) = (Pipe.make(), Pipe.make())
-        process.standardOutput = output
-        process.standardError = errors
-        // Uses a file instead of a pipe: a command that reads nothing may end before the pipe is written.
-        let inputFile = folder.appending(path: ".input-\(UUID().uuidString)")
-        try Data(input.utf8).write(to: inputFile)
-        process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        try process.start()
-        return await withCheckedContinuation { continuation in
-            Thread {
-                let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitForEnd()
-                continuation.resume(returning: Run(status: process.terminationStatus, output: text, errors: complaint))
-            }.start()
-        }
+        return try await process.result(input: Data(input.utf8))
     }
 
     /// Returns a process of the command that has not been started.

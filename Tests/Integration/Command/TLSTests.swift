@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -18,7 +19,7 @@ import Testing
 
     private let environment = ["ENVIRONMENT": "development", "TLS_CERT": "cert.pem", "TLS_KEY": "key.pem"]
 
-    private func curl(_ arguments: [String], in folder: URL) async throws -> Binary.Run {
+    private func curl(_ arguments: [String], in folder: URL) async throws -> ProcessResult {
         try await Binary.run(["--silent", "--show-error", "--max-time", "20"] + arguments, at: "/usr/bin/curl", in: folder)
     }
 

@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -56,7 +57,7 @@ import Testing
     func pendingNotes() async throws {
         try await withFolder { folder in
             let arguments = ["--airplane", "--url", "http://127.0.0.1:9", "--data", folder.appending(path: "data").path]
-            func run(_ keys: String...) async throws -> Binary.Run {
+            func run(_ keys: String...) async throws -> ProcessResult {
                 try await Binary.run(
                     arguments,
                     of: "holdfast-terminal-app",

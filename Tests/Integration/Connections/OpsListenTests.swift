@@ -2,6 +2,7 @@ import Attacks
 import Configuration
 import Foundation
 import ServerMiddleware
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -4,6 +4,7 @@ import Foundation
 import HoldfastTesting
 import ServerMiddleware
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import holdfast_notes_app

@@ -2,6 +2,7 @@ import DataServerTesting
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 /// An app with an offline queue and its server, both of which are killed.

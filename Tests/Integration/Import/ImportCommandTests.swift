@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import GRDB
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -2,6 +2,7 @@ import AccountCore
 import ErrorContract
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer

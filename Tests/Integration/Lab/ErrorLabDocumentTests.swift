@@ -6,6 +6,7 @@ import Foundation
 import HoldfastURLSession
 import Hummingbird
 import ResilientHTTP
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -25,11 +26,11 @@ import Testing
         #expect(promised.count >= 20)
         try await withServer { server in
             let script = "set -euo pipefail\n" + block.replacing("http://127.0.0.1:8080/", with: server.url.absoluteString + "/")
-            let (status, output, errors) = try await bash(script)
-            #expect(status == 0, "\(errors)")
-            let given = output.split(separator: "\n").filter { $0.wholeMatch(of: /\d{3}/) != nil }.map(String.init)
-            #expect(given == promised, "\(output)")
-            #expect(output.contains("Intenta de nuevo en 30 segundos."))
+            let run = try await bash(script)
+            #expect(run.status == 0, "\(run.errors)")
+            let given = run.output.split(separator: "\n").filter { $0.wholeMatch(of: /\d{3}/) != nil }.map(String.init)
+            #expect(given == promised, "\(run.output)")
+            #expect(run.output.contains("Intenta de nuevo en 30 segundos."))
         }
     }
 

@@ -1,6 +1,7 @@
 import Configuration
 import Email
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -1,6 +1,7 @@
 import DataServerTesting
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 /// The findings about PostgreSQL and Redis, which run for the tests.

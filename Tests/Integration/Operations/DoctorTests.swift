@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import MailServerTesting
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -14,7 +15,7 @@ import Testing
         let verdicts: [String: String]
         let text: String
 
-        init(_ run: Binary.Run) throws {
+        init(_ run: ProcessResult) throws {
             status = run.status
             text = run.output
             let json = try JSONParser().parse(Array(run.output.utf8))

@@ -30,9 +30,7 @@ enum APITools {
         _ arguments: [String],
         environment: [String: String] = [:],
         in directory: URL
-    ) async throws -> Binary.Run {
-        let output = directory.appending(path: ".output-\(UUID().uuidString)")
-        try Data().write(to: output)
+    ) async throws -> ProcessResult {
         let process = Process()
         process.executableURL = try folder().appending(path: name)
         process.arguments = arguments
@@ -40,11 +38,6 @@ enum APITools {
             .merging(environment) { $1 }
         process.currentDirectoryURL = directory
         process.standardInput = FileHandle.nullDevice
-        let handle = try FileHandle(forWritingTo: output)
-        process.standardOutput = handle
-        process.standardError = handle
-        try process.start()
-        let status = await process.ended()
-        return Binary.Run(status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self), errors: "")
+        return try await process.result()
     }
 }

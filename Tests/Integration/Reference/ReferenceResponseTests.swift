@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer

@@ -2,6 +2,7 @@ import AccountContract
 import AccountCore
 import ErrorContract
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -61,7 +62,7 @@ import Testing
                 environment: ["PYTHONPATH": settings.path],
                 in: folder
             )
-            #expect(run.status == 0, "\(run.output)")
+            #expect(run.status == 0, "\(run.output)\(run.errors)")
             #expect(run.output.contains("No issues found"), "\(run.output)")
         }
     }

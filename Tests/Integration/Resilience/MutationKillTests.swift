@@ -2,6 +2,7 @@ import AccountContract
 import DataServerTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Tests that reset requests with idempotency keys are stored exactly once while the account server's process is killed.

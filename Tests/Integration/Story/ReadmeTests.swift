@@ -8,6 +8,7 @@ import NIOCore
 import ResilientHTTP
 import ServerMiddleware
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import AccountServer
@@ -24,11 +25,11 @@ import Testing
         } _: { server in
             let script =
                 "set -euo pipefail\n" + block.replacing("http://127.0.0.1:8080\n", with: server.url.absoluteString + "\n")
-            let (status, output, errors) = try await bash(script)
-            #expect(status == 0, "\(errors)")
-            let given = output.split(separator: "\n").filter { $0.wholeMatch(of: /\d{3}/) != nil }.map(String.init)
-            #expect(given == promised, "\(output)")
-            #expect(output.contains("intenta de nuevo en 1 hora."))
+            let run = try await bash(script)
+            #expect(run.status == 0, "\(run.errors)")
+            let given = run.output.split(separator: "\n").filter { $0.wholeMatch(of: /\d{3}/) != nil }.map(String.init)
+            #expect(given == promised, "\(run.output)")
+            #expect(run.output.contains("intenta de nuevo en 1 hora."))
         }
     }
 

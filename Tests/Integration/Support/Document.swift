@@ -26,20 +26,9 @@ struct Document {
 }
 
 /// Runs a script of a document.
-func bash(_ script: String) async throws -> (status: Int32, output: String, errors: String) {
+func bash(_ script: String) async throws -> ProcessResult {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     process.arguments = ["-c", script]
-    let (output, errors) = (Pipe.make(), Pipe.make())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.start()
-    return await withCheckedContinuation { continuation in
-        Thread {
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitForEnd()
-            continuation.resume(returning: (process.terminationStatus, text, complaint))
-        }.start()
-    }
+    return try await process.result()
 }

@@ -36,8 +36,8 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
     /// Unpacks the archive for the duration of a closure, which gets the folder that contains `data`.
     func unpacked(_ body: (URL, Facts) async throws -> Void) async throws {
         try await withFolder { folder in
-            let (status, _, errors) = try await bash("tar -xzf '\(archive.path)' -C '\(folder.path)'")
-            try #require(status == 0, "\(errors)")
+            let run = try await bash("tar -xzf '\(archive.path)' -C '\(folder.path)'")
+            try #require(run.status == 0, "\(run.errors)")
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             let facts = try decoder.decode(Facts.self, from: Data(contentsOf: folder.appending(path: "facts.json")))
