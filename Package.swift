@@ -580,7 +580,8 @@ let package = Package(
                 "MailServerTesting", "OfflineQueue", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting",
                 "ResilientHTTP", "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "TokenVerifier", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
-                configuration, crypto, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
+                asyncHTTPClient, configuration, crypto, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded,
+                nioPosix,
             ]
         ),
     ],

@@ -1,15 +1,21 @@
 import AccountContract
 import AccountCore
+import AsyncHTTPClient
 import Crypto
 import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
 import StrictJSON
 import TestSupport
 import Testing
+import TokenVerifier
 
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// The recipe of `docs/server/verifying-tokens.md` with Django and PyJWT, which `scripts/python-tools token-tools` installs.
+/// The recipes of `docs/server/verifying-tokens.md` with `TokenVerifier`, and with Django and PyJWT, which
+/// `scripts/python-tools token-tools` installs.
 @Suite(.timeLimit(.minutes(10))) struct VerifyingTokensTests {
     private static let python = #""${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/token-tools/bin/python3""#
 
@@ -17,9 +23,7 @@ import Testing
     func django() async throws {
         try await withServer { server in
             let url = server.url
-            let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
-            let response = try await server.post(AccountPath.register, registration)
-            let token = try #require(try JSONParser().parse(response.body).objectValue?["access_token"]?.stringValue)
+            let token = try await Self.token(of: server)
             let forged = try Self.forged(token)
             let genuine = try await statuses(of: [token, ""] + forged, at: url)
             #expect(genuine == [200, 401] + forged.map { _ in 401 })
@@ -32,6 +36,62 @@ import Testing
             // Without the key set the token may be valid.
             #expect(try await statuses(of: [token], at: try #require(URL(string: "http://127.0.0.1:9"))) == [503])
         }
+    }
+
+    @Test("The Swift recipe accepts only genuine tokens")
+    func swift() async throws {
+        try await withServer {
+            $0.appName = "Notes"
+        } _: { server in
+            let token = try await Self.token(of: server)
+            let forged = try Self.forged(token)
+            let accounts = server.url.absoluteString
+            try await Self.expect([200, 401] + forged.map { _ in 401 }, of: [token, ""] + forged, accounts: accounts)
+            // At this address, there is no key set, so the token may be valid.
+            try await Self.expect([503], of: [token], accounts: accounts + "/nothing")
+        }
+    }
+
+    /// Runs the service of the page, and compares the status of its response to each token.
+    private static func expect(_ statuses: [Int], of tokens: [String], accounts: String) async throws {
+        // snippet: verify-tokens
+        let verifier = TokenVerifier(issuer: accounts, audience: "Notes") {
+            let request = HTTPClientRequest(url: accounts + "/.well-known/jwks.json")
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
+            return Array(buffer: try await response.body.collect(upTo: 65_536))
+        }
+        let router = Router()
+        router.get("/notes") { request, _ -> String in
+            let field = request.headers[.authorization] ?? ""
+            guard field.lowercased().hasPrefix("bearer ") else { throw HTTPError(.unauthorized) }
+            do throws(TokenRefusal) {
+                let token = try await verifier.verify(String(field.dropFirst(7)))
+                return "The notes of \(token.accountID)"
+            } catch {
+                throw HTTPError(error == .keysUnavailable ? .serviceUnavailable : .unauthorized)
+            }
+        }
+        // snippet end
+        try await withApplication { logger, listening in
+            Application(
+                router: router,
+                configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { listening($0.localAddress?.port ?? 0) },
+                logger: logger
+            )
+        } _: { url in
+            for (token, status) in zip(tokens, statuses) {
+                let response = try await RawHTTP.send("GET", "/notes", to: url, headers: ["Authorization: Bearer \(token)"])
+                #expect(response.status == status, "\(token)")
+            }
+        }
+    }
+
+    /// Registers an account and returns its access token.
+    private static func token(of server: TestServer) async throws -> String {
+        let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
+        let response = try await server.post(AccountPath.register, registration)
+        return try #require(try JSONParser().parse(response.body).objectValue?["access_token"]?.stringValue)
     }
 
     /// The status that the Django view returns for each token.
