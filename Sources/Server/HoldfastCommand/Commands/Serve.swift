@@ -13,7 +13,7 @@ struct Serve: AsyncParsableCommand {
             Prints the address of the server in the first line. SIGTERM and SIGINT end the server with exit code 0 after it has finished
             the requests and emails in flight. SIGHUP reloads the rate limits from .env.
 
-            Settings (environment or .env):
+            Settings (environment or .env; docs/operations/settings.md also lists the ranges of values):
               ENVIRONMENT                            production (default) or development
               PASSWORD_RESET_BASE_URL                the address with which reset links begin; required in production
               APP_NAME, EMAIL_FROM                   the app's name and the sender of emails (also read as DEFAULT_FROM_EMAIL)
@@ -61,21 +61,25 @@ struct Serve: AsyncParsableCommand {
               REQUEST_TIMEOUT_SECONDS                the time after which a request gets 504 (30)
               IDEMPOTENCY_KEY_HOURS                  the lifetime of an Idempotency-Key in hours (24)
               IDEMPOTENCY_MEGABYTES                  the space for such keys in the database (1024)
-              PASSWORD_RESET_SUBJECT, _PREVIEW       replace the standard subject and preview text
+              PASSWORD_RESET_SUBJECT                 the subject of reset emails, instead of the standard one
+              PASSWORD_RESET_PREVIEW                 the preview text of reset emails, instead of the standard one
               REGISTRATION                           open (default); blind, which reveals no account: an email creates it; or closed
               REQUIRE_VERIFIED_EMAIL                 true: only users with a verified address can sign in (false)
               DELETION_GRACE_DAYS                    days from the deletion of an account to its removal, 0 to 365 (7)
               UNVERIFIED_DAYS                        days after which never verified, unused accounts are removed; 0 for never (0)
               NEW_DEVICE_EMAILS                      an email at the first sign-in from a new kind of device (true)
-              PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
+              PASSWORD_MIN_LENGTH                    the smallest number of characters of a new password (8)
+              PASSWORD_POLICY                        length (default), or letters-and-digits: a new password needs both
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
               DATABASE_URL                           sqlite (default) for the file in the data folder, or
                                                      postgres://USER:PASSWORD@HOST/DATABASE;
                                                      ?pool_max=N sets the number of connections (16)
               VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, with which several servers share their rate limits
-              VALKEY_FALLBACK                        the limits while Valkey is down: local/PERCENT of the quota (local/50), open or closed
+              VALKEY_FALLBACK                        the limits while Valkey is down: local/PERCENT of the quota (local/50), open or closed;
+                                                     NAME=VALUE for one limit, such as local/33,login-ip=open
               RATE_LIMIT_SCOPE                       deployment (default), or server: N servers admit up to N times each limit
-              HOLDFAST_SECRET                        replaces the secret in the data folder; required with DATABASE_URL
+              HOLDFAST_SECRET                        replaces the secret in the data folder; at least 32 characters; required with
+                                                     DATABASE_URL and with VALKEY_URL
               HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; tokens of the old secret stay valid
               TOKEN_ISSUER, TOKEN_AUDIENCE           iss and aud of access tokens (the address of links, and APP_NAME)
               METRICS_TOKEN                          the bearer token that /metrics requires; at least 32 characters
