@@ -1,3 +1,4 @@
+import AccountCore
 import Configuration
 import DataServerTesting
 import ErrorContract
@@ -91,6 +92,13 @@ import Testing
             )
             #expect(strict.errors.contains("at least 40 characters"))
         }
+    }
+
+    @Test("The page about users lists every state and every event of an account")
+    func usersPage() throws {
+        let page = try Document("docs/operations/users.md")
+        for state in Account.State.allCases { #expect(page.contains("| `\(state.rawValue)` |"), "\(state)") }
+        for kind in AuditEvent.Kind.allCases { #expect(page.contains("`\(kind.rawValue)`"), "\(kind)") }
     }
 
     @Test("An account whose audit event can't be stored keeps its state")

@@ -7,7 +7,8 @@ extension Users {
     /// `holdfast users suspend`
     struct Suspend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Suspend an account: its sessions and links end at once. A password reset does not undo this."
+            abstract: "Suspend an account: its sessions and links end at once.",
+            discussion: "Sign-in reports that the account is suspended. Only 'holdfast users activate' undoes this."
         )
 
         @OptionGroup var which: AccountOptions
@@ -20,7 +21,8 @@ extension Users {
     /// `holdfast users deactivate`
     struct Deactivate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deactivate an account: sign-in reports that the account is inactive."
+            abstract: "Deactivate an account: its sessions and links end at once.",
+            discussion: "Sign-in reports that the account is inactive. Only 'holdfast users activate' undoes this."
         )
 
         @OptionGroup var which: AccountOptions
