@@ -65,6 +65,18 @@ import Testing
     }
 
     @Test(
+        "Converts the domain of the sender to punycode, because SMTP needs ASCII",
+        arguments: [
+            ("Bücher <no-reply@bücher.example>", "Bücher <no-reply@xn--bcher-kva.example>"),
+            ("no-reply@BÜCHER.example", "no-reply@xn--bcher-kva.example"),
+            ("A < a@example.com >", "A <a@example.com>"), ("Crowns <No-Reply@example.com>", "Crowns <No-Reply@example.com>"),
+        ]
+    )
+    func asciiSender(_ text: String, sender: String) throws {
+        #expect(try read(["EMAIL_HOST": "localhost", "EMAIL_FROM": text]).emailFrom == sender)
+    }
+
+    @Test(
         "Refuses unusable settings and names a valid alternative",
         arguments: [
             (["EMAIL_HOST": "smtp://x"], "EMAIL_HOST", "without scheme and port"),

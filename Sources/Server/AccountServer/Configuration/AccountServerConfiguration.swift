@@ -196,6 +196,8 @@ extension AccountServerConfiguration {
         emailFrom =
             settings.text("EMAIL_FROM") ?? settings.text("DEFAULT_FROM_EMAIL")
             ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" } ?? "\(appName) <no-reply@localhost>"
+        // If the address is invalid, `MailSettings` reports the problem.
+        emailFrom = MailSettings.asciiSender(emailFrom) ?? emailFrom
         mail = MailSettings(&settings, sender: emailFrom)
         if let folder = settings.folder("TEMPLATES_DIR") {
             do throws(MailTemplateFolder.Refusal) {

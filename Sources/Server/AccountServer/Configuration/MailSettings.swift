@@ -58,7 +58,7 @@ extension MailSettings {
                 settings.refuse("EMAIL_CA_FILE", "is not a readable file of certificates in PEM (is “\(file)”)")
             }
         }
-        if Self.address(of: sender) == nil {
+        if Self.asciiSender(sender) == nil {
             let text = "must be the sender of emails, such as Crowns <no-reply@example.com>"
             // The operator has not set the default sender, so the problem doesn't quote it.
             if let name = ["EMAIL_FROM", "DEFAULT_FROM_EMAIL"].first(where: { settings.text($0) != nil }) {
@@ -70,14 +70,16 @@ extension MailSettings {
         self = .smtp(smtp)
     }
 
-    /// Returns the address of a sender; `nil` if it is invalid.
+    /// Returns a sender whose address has only ASCII characters, as SMTP requires. A domain with other letters becomes punycode.
     ///
     /// - Parameter sender: The sender, as `Name <address>` or an address.
-    private static func address(of sender: String) -> EmailAddress? {
+    /// - Returns: The sender; `nil` if its address is invalid.
+    static func asciiSender(_ sender: String) -> String? {
         guard sender.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { return nil }
-        guard let open = sender.lastIndex(of: "<") else { return try? EmailAddress(sender) }
-        guard sender.hasSuffix(">") else { return nil }
-        return try? EmailAddress(String(sender[sender.index(after: open)...].dropLast()))
+        guard let open = sender.lastIndex(of: "<") else { return (try? EmailAddress(sender))?.text }
+        let start = sender.index(after: open)
+        guard sender.hasSuffix(">"), let address = try? EmailAddress(String(sender[start...].dropLast())) else { return nil }
+        return "\(sender[..<start])\(address.text)>"
     }
 
     /// The longest time for the delivery of one email.
