@@ -98,14 +98,16 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func changePassword(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangePasswordRequest.self, from: request)
-        try await limits.admitPassword(by: caller, request, in: context)
+        let admission = try await limits.admitPassword(by: caller, request, in: context)
         return try await translatingDomainErrors {
             let opened = try await settings.changePassword(
                 of: caller,
                 from: body.currentPassword,
                 to: body.newPassword,
                 on: ClientDevice(of: request)
-            )
+            ) {
+                await admission.settlePassword($0)
+            }
             return try .json(try SessionResponse(opened, rules: authentication.rules))
         }
     }
@@ -127,7 +129,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
             try await admission.committing {
                 try await IdempotentRequest.committing(response) {
                     try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword) {
-                        await admission.settleChange($0)
+                        await admission.settlePassword($0)
                     }
                 }
             }
@@ -180,10 +182,10 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func delete(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(PasswordRequest.self, from: request)
-        try await limits.admitPassword(by: caller, request, in: context)
+        let admission = try await limits.admitPassword(by: caller, request, in: context)
         let language = localization.language(of: request)
         return try await translatingDomainErrors {
-            let purgeAt = try await settings.delete(caller, password: body.password)
+            let purgeAt = try await settings.delete(caller, password: body.password) { await admission.settlePassword($0) }
             let message = ContractText.accountDeleted.text(in: language)
             return try .json(
                 AccountDeletedResponse(message: message, purgeAt: purgeAt),
@@ -199,7 +201,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(PasswordRequest.self, from: request)
         let admission = try await limits.admitPassword(by: caller, and: .export, request, in: context)
         return try await translatingDomainErrors {
-            let export = try await settings.export(caller, password: body.password) { await admission.settleChange($0) }
+            let export = try await settings.export(caller, password: body.password) { await admission.settlePassword($0) }
             var response = Response.json(export.json)
             response.headers[.contentDisposition] = "attachment; filename=\"account.json\""
             return response

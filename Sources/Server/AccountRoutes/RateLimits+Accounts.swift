@@ -86,13 +86,11 @@ extension RateLimits {
     /// session.
     /// - Parameters:
     ///   - caller: The account and the session of the access token.
-    ///   - limit: A limit of the account, such as `changeEmail`. Call ``RateLimitAdmission/settleChange(_:)`` with the result of the
-    ///     password check. It refunds this limit if the password was wrong or was not checked.
+    ///   - limit: A limit of the account, such as `changeEmail`.
     ///   - recipient: The address of the email that the request causes. The request also counts against the limit `verifyEmail` of this
     ///     address, so that many accounts together can't send many emails to one address.
-    /// - Returns: The admission.
+    /// - Returns: The admission. Call ``RateLimitAdmission/settlePassword(_:)`` when the result of the password check is known.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
-    @discardableResult
     func admitPassword(
         by caller: SignedIn,
         and limit: AccountLimit? = nil,
@@ -101,7 +99,7 @@ extension RateLimits {
         in context: some LimitedRequestContext
     ) async throws -> RateLimitAdmission {
         let networks = client(of: request, in: context).networks
-        var claims = [claim(.accountPassword, by: caller, request, in: context)]
+        var claims = [claim(.accountPassword, by: caller, request, in: context, isRefundable: true)]
         if let limit {
             let account = caller.account.id.description
             claims.append(RateLimitClaim(limit, key: account, networks: networks, isRefundable: true))
@@ -118,10 +116,12 @@ extension RateLimits {
         _ limit: AccountLimit,
         by caller: SignedIn,
         _ request: Request,
-        in context: some LimitedRequestContext
+        in context: some LimitedRequestContext,
+        isRefundable: Bool = false
     ) -> RateLimitClaim {
         let key = JointKey(caller.account.id.description, caller.session.description)
-        return RateLimitClaim(limit, key: key, networks: client(of: request, in: context).networks)
+        let networks = client(of: request, in: context).networks
+        return RateLimitClaim(limit, key: key, networks: networks, isRefundable: isRefundable)
     }
 
     /// Counts an attempt to sign in. Call ``RateLimitAdmission/settle(_:)`` when the outcome of the attempt is known.
@@ -173,14 +173,19 @@ extension RateLimitAdmission {
         }
     }
 
-    /// Refunds the limits of a change or an export, unless the password was right. It never refunds the limit of password checks.
+    /// Refunds some of the limits that have counted a request with the current password, depending on the result of the password check.
     ///
-    /// Requests with a wrong password, and requests that were canceled before the check, therefore don't use up the owner's quota of
-    /// changes. The method refunds nothing after a right password, because the server may send the email even if the request fails later.
+    /// If the password was not checked, the method refunds all of these limits except the limit of the client. If the password was wrong,
+    /// it refunds the limits of changes and exports, so that a stolen access token without the password doesn't use up their quotas. The
+    /// method refunds nothing after a right password, because the server may send the email even if the request fails later. Call this
+    /// method exactly once for each admission.
     /// - Parameter check: Whether the password was checked, and the result.
-    func settleChange(_ check: Authentication.PasswordCheck) async {
-        guard check != .right else { return }
-        await refund(.changeEmail, .verifyEmail, .export)
+    func settlePassword(_ check: Authentication.PasswordCheck) async {
+        switch check {
+        case .notMade: await refund(.accountPassword, .changeEmail, .verifyEmail, .export)
+        case .wrong: await refund(.changeEmail, .verifyEmail, .export)
+        case .right: break
+        }
     }
 
     /// Refunds the usage that the given limits have counted for this request.

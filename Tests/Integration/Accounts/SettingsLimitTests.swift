@@ -76,6 +76,26 @@ import Testing
         }
     }
 
+    @Test("A weak new password uses up no quota of password checks")
+    func weakPassword() async throws {
+        try await withServer {
+            $0.limits.policies[.accountPassword] = AccountLimit.accountPassword.policy(1, perSeconds: 3_600)
+        } _: { server in
+            try await server.register("ana@example.com")
+            let access = try await server.signIn("ana@example.com").access
+            let weak = #"{"current_password":"correct horse battery","new_password":"short"}"#
+            for _ in 1...2 {
+                let refused = try await server.send("POST", AccountPath.changePassword, weak, bearer: access)
+                #expect(refused["X-Error-Code"] == "AUTH_WEAK_PASSWORD")
+                #expect(refused.remaining(.accountPassword) == 1)
+            }
+            let strong = weak.replacing("short", with: "another horse battery")
+            let changed = try await server.send("POST", AccountPath.changePassword, strong, bearer: access)
+            #expect(changed.status == 200)
+            #expect(changed.remaining(.accountPassword) == 0)
+        }
+    }
+
     @Test("A stolen token uses up no quota of the owner's other sessions or of exports")
     func stolenToken() async throws {
         try await withServer {

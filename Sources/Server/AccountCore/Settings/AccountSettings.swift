@@ -53,6 +53,8 @@ public struct AccountSettings: Sendable {
     ///   - current: The current password, as the user typed it.
     ///   - new: The new password, which the policy checks.
     ///   - device: The device, for the list of sessions.
+    ///   - report: A closure that the method calls exactly once with the result of the password check, as soon as the result is known. The
+    ///     method calls it even if the caller is canceled. If the new password is weak, the current one is not checked.
     /// - Returns: The account and the tokens of the new session. Send them to the caller, whose earlier tokens are invalid now.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_WEAK_PASSWORD` or `SERVER_SERVICE_UNAVAILABLE`;
     ///   ``StoreFailure``. If the store is busy after the password was stored, the outcome of the failure is unknown.
@@ -60,11 +62,17 @@ public struct AccountSettings: Sendable {
         of caller: SignedIn,
         from current: Password,
         to new: Password,
-        on device: ClientDevice = ClientDevice()
+        on device: ClientDevice = ClientDevice(),
+        reportingCheck report: (Authentication.PasswordCheck) async -> Void = { _ in }
     ) async throws -> Authentication.Opened {
         let account = caller.account
-        try policy.require(new, email: account.email, firstName: account.firstName)
-        try await authentication.requirePassword(current, of: account)
+        do {
+            try policy.require(new, email: account.email, firstName: account.firstName)
+        } catch {
+            await report(.notMade)
+            throw error
+        }
+        try await authentication.requirePassword(current, of: account, reportingCheck: report)
         let hash = try await gate.hash(new, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let changed = try await change(caller) { record in
@@ -147,10 +155,16 @@ public struct AccountSettings: Sendable {
     /// - Parameters:
     ///   - caller: The signed-in account and its session.
     ///   - password: The current password, as the user typed it.
+    ///   - report: A closure that the method calls exactly once with the result of the password check, as soon as the result is known. The
+    ///     method calls it even if the caller is canceled.
     /// - Returns: The time at which the account is removed with its data.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS` or `SERVER_SERVICE_UNAVAILABLE`; ``StoreFailure``.
-    public func delete(_ caller: SignedIn, password: Password) async throws -> Date {
-        try await authentication.requirePassword(password, of: caller.account)
+    public func delete(
+        _ caller: SignedIn,
+        password: Password,
+        reportingCheck report: (Authentication.PasswordCheck) async -> Void = { _ in }
+    ) async throws -> Date {
+        try await authentication.requirePassword(password, of: caller.account, reportingCheck: report)
         let purgeAt = try await change(caller) { [deletionGrace, now, steady] record in
             record.delete(grace: deletionGrace, at: now(), queueTime: steady())
         }
