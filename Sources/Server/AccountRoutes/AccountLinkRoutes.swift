@@ -139,10 +139,12 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         _ change: (ResetToken) async throws -> Void
     ) async throws -> Response {
         let body = try await reader.read(LinkRequest.self, from: request)
-        try await limits.admitLink(body.token, request, in: context)
+        let admission = try await limits.admitLink(body.token, request, in: context)
         let response = try Response.message(text, to: request, localization)
         return try await translatingDomainErrors {
-            try await IdempotentRequest.committing(response) { try await change(body.token) }
+            try await admission.usingLink {
+                try await IdempotentRequest.committing(response) { try await change(body.token) }
+            }
             return response
         }
     }
@@ -158,10 +160,12 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         _ change: (ResetToken, AccountProof) async throws -> Void
     ) async throws -> Response {
         let (token, proof) = try await provenLink(request)
-        try await limits.admitLink(token, request, in: context)
+        let admission = try await limits.admitLink(token, request, in: context)
         let response = try Response.message(text, to: request, localization)
         return try await translatingDomainErrors {
-            try await IdempotentRequest.committing(response) { try await change(token, proof) }
+            try await admission.usingLink {
+                try await IdempotentRequest.committing(response) { try await change(token, proof) }
+            }
             return response
         }
     }

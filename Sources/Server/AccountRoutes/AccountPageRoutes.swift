@@ -89,7 +89,7 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         let query = PageQuery(request)
         guard query.namesLink else { return .undecided(change) }
         guard let link = query.link(change.purpose) else { return .invalidLink(change) }
-        return try await used(change, link.token) { found in
+        return try await shown(change, link.token) { found in
             guard link.email == nil || link.email == found.recipient else { return .deadLink(change) }
             return .form(change, token: link.token, address: found.recipient, problem: nil)
         }
@@ -155,9 +155,9 @@ extension AccountPageRoutes {
     ) async throws -> AccountPage {
         let form = try await reader.read(ConfirmLinkForm.self, from: request)
         let read = try? ResetToken(form.token)
-        try await limits.admitLink(read, request, in: context)
+        let admission = try await limits.admitLink(read, request, in: context)
         guard let token = read else { return .invalidLink(change) }
-        return try await used(change, token) { found in
+        return try await used(change, token, admission) { found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: false))
             }
@@ -182,9 +182,9 @@ extension AccountPageRoutes {
     ) async throws -> AccountPage {
         let form = try await reader.read(NewPasswordForm.self, from: request)
         let read = try? ResetToken(form.token)
-        try await limits.admitLink(read, request, in: context)
+        let admission = try await limits.admitLink(read, request, in: context)
         guard let token = read else { return .invalidLink(change) }
-        return try await used(change, token) { found in
+        return try await used(change, token, admission) { found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: true))
             }
@@ -209,14 +209,24 @@ extension AccountPageRoutes {
     ) async throws -> AccountPage {
         let form = try await reader.read(LinkForm.self, from: request)
         let read = try? ResetToken(form.token)
-        try await limits.admitLink(read, request, in: context)
+        let admission = try await limits.admitLink(read, request, in: context)
         guard let token = read else { return .invalidLink(change) }
-        return try await used(change, token) { .done(try await make(token, $0)) }
+        return try await used(change, token, admission) { .done(try await make(token, $0)) }
+    }
+
+    /// Finds and uses the link of a token like ``shown(_:_:_:)``. If the server is too busy, the limit of the link is refunded.
+    private func used(
+        _ change: AccountPage.Change,
+        _ token: ResetToken,
+        _ admission: RateLimitAdmission,
+        _ body: (StoredLink) async throws -> AccountPage
+    ) async throws -> AccountPage {
+        try await admission.usingLink { try await shown(change, token, body) }
     }
 
     /// Finds the link of a token, and returns the page that a closure creates for the link. If the token is invalid, returns the page for
     /// an expired or used link.
-    private func used(
+    private func shown(
         _ change: AccountPage.Change,
         _ token: ResetToken,
         _ body: (StoredLink) async throws -> AccountPage

@@ -61,14 +61,19 @@ extension RateLimits {
     /// Counts the use of an emailed link against the limit of its token, and against the limits of the route whose keys don't depend on the
     /// body. The method doesn't search for the link in the store, so the limits don't reveal whether a link exists.
     /// - Parameter token: The token of the link; `nil` if the request has no token, or a malformed one.
+    /// - Returns: The admission. Use the link with ``RateLimitAdmission/usingLink(_:)``.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
-    func admitLink(_ token: ResetToken?, _ request: Request, in context: some LimitedRequestContext) async throws {
+    func admitLink(
+        _ token: ResetToken?,
+        _ request: Request,
+        in context: some LimitedRequestContext
+    ) async throws -> RateLimitAdmission {
         let networks = client(of: request, in: context).networks
         let claim = token.map { token in
             let digest = TokenDigest(of: token.rawValue).bytes.base64EncodedString()
-            return RateLimitClaim(.linkAttempts, key: digest, networks: networks)
+            return RateLimitClaim(.linkAttempts, key: digest, networks: networks, isRefundable: true)
         }
-        try await admit(claim.map { [$0] } ?? [], in: context)
+        return try await admit(claim.map { [$0] } ?? [], in: context)
     }
 
     /// Counts a change that needs no password against the limit of the caller's session, and against the limits of the route whose keys
@@ -185,6 +190,22 @@ extension RateLimitAdmission {
         case .notMade: await refund(.accountPassword, .changeEmail, .verifyEmail, .export)
         case .wrong: await refund(.changeEmail, .verifyEmail, .export)
         case .right: break
+        }
+    }
+
+    /// Uses an emailed link. If the server is too busy, or if the request is canceled before the link is used, the method refunds the limit
+    /// of the link.
+    ///
+    /// A wrong password always counts: after a check of the password has begun, a cancellation doesn't prevent the error for a wrong
+    /// password.
+    /// - Parameter use: A closure that uses the link, and throws errors of `AccountCore`.
+    /// - Throws: The errors of the closure.
+    func usingLink<Value>(_ use: () async throws -> Value) async throws -> Value {
+        do {
+            return try await use()
+        } catch let error where error is CancellationError || ContractError(domain: error).code == .serverServiceUnavailable {
+            await refund(.linkAttempts)
+            throw error
         }
     }
 

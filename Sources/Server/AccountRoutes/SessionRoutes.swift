@@ -153,9 +153,11 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Throws: The refusals of `Registration.activate`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func activate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ActivateRequest.self, from: request)
-        try await limits.admitLink(body.token, request, in: context)
+        let admission = try await limits.admitLink(body.token, request, in: context)
         return try await translatingDomainErrors {
-            let opened = try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
+            let opened = try await admission.usingLink {
+                try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
+            }
             return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
         }
     }

@@ -393,4 +393,35 @@ import Testing
             }
         }
     }
+
+    @Test("Uses of a link that end before the password check don't count for the link")
+    func uncheckedLinks() async throws {
+        let hashing = HeldHashing()
+        let cores = ProcessorCount.available
+        try await withServer(hashing: hashing) {
+            $0.limits.policies[.linkAttempts] = AccountLimit.linkAttempts.policy(2, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            try await server.registerUnverified("ana@example.com")
+            let token = try await server.verificationToken(for: "ana@example.com")
+            let json = #"{"token":"\#(token)","current_password":"correct horse battery"}"#
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // One check per core, so that the next checks are queued.
+                for number in 0..<cores {
+                    let email = "b\(number)@example.com"
+                    group.addTask { _ = try await server.call(.login, body: body(email), from: "203.0.113.\(number)") }
+                }
+                try await eventually { hashing.begun == cores }
+                let deadline = ["X-Request-Timeout-Ms: 2000"]
+                #expect(try await server.post(AccountPath.verifyEmail, json, headers: deadline).status == 504)
+                try await eventually { server.server.accounts.gate.queueLength == 0 }
+                let form = "token=\(token)&current_password=correct+horse+battery"
+                #expect(try await server.send(form, to: "/verify-email", headers: deadline).status == 504)
+                try await eventually { server.server.accounts.gate.queueLength == 0 }
+                hashing.letGo()
+                try await group.waitForAll()
+            }
+            #expect(try await server.post(AccountPath.verifyEmail, json).status == 200)
+        }
+    }
 }
