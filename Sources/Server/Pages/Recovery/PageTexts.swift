@@ -99,37 +99,43 @@ enum PageTexts {
     static let lockHeading = LocalizedText(
         en: "Was this not you?",
         es: "¿No fuiste tú?",
-        he: "לא ביצעת את השינוי?",
+        he: "הפעולה לא בוצעה על ידך?",
         pt: "Não foi você?",
         fr: "Ce n’était pas vous\u{A0}?",
         de: "Warst du das nicht?"
     )
     /// The introduction of the page that locks an account. `{name}` is the first name.
+    ///
+    /// The notices of a new password and of a new device link to the same page.
     static let lockLead = LocalizedText(
         en:
-            "Hello {name}, your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
+            "Hello {name}, your password was changed, or there was a sign-in on a new device. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
-            "Hola {name}, tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
-        he: "שלום {name}, הסיסמה שלך שונתה. אם לא ביצעת את השינוי, יש להקפיא את החשבון: איש לא יוכל להתחבר עד לאיפוס הסיסמה.",
+            "Hola {name}, tu contraseña fue cambiada o se inició sesión desde un nuevo dispositivo. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
+        he:
+            "שלום {name}, הסיסמה שלך שונתה, או שבוצעה התחברות ממכשיר חדש. אם הפעולה לא בוצעה על ידך, יש להקפיא את החשבון: איש לא יוכל להתחבר עד לאיפוס הסיסמה.",
         pt:
-            "Olá, {name}, sua senha foi alterada. Se não foi você, congele sua conta: ninguém poderá entrar até que você redefina a senha.",
+            "Olá, {name}, sua senha foi alterada ou houve um acesso em um novo dispositivo. Se não foi você, congele sua conta: ninguém poderá entrar até que você redefina a senha.",
         fr:
-            "Bonjour {name}, votre mot de passe a été modifié. Si ce n’était pas vous, gelez votre compte\u{A0}: personne ne pourra se connecter tant que vous n’aurez pas réinitialisé le mot de passe.",
+            "Bonjour {name}, votre mot de passe a été modifié, ou une connexion a eu lieu sur un nouvel appareil. Si ce n’était pas vous, gelez votre compte\u{A0}: personne ne pourra se connecter tant que vous n’aurez pas réinitialisé le mot de passe.",
         de:
-            "Hallo {name}, dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
+            "Hallo {name}, dein Passwort wurde geändert, oder es gab eine Anmeldung auf einem neuen Gerät. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
     /// The introduction of the page that locks an account, without the first name. The first name is unknown until the script has found the
     /// token.
     static let lockLeadUnnamed = LocalizedText(
-        en: "Your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
+        en:
+            "Your password was changed, or there was a sign-in on a new device. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
-            "Tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
-        he: "הסיסמה שלך שונתה. אם לא ביצעת את השינוי, יש להקפיא את החשבון: איש לא יוכל להתחבר עד לאיפוס הסיסמה.",
-        pt: "Sua senha foi alterada. Se não foi você, congele sua conta: ninguém poderá entrar até que você redefina a senha.",
+            "Tu contraseña fue cambiada o se inició sesión desde un nuevo dispositivo. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
+        he:
+            "הסיסמה שלך שונתה, או שבוצעה התחברות ממכשיר חדש. אם הפעולה לא בוצעה על ידך, יש להקפיא את החשבון: איש לא יוכל להתחבר עד לאיפוס הסיסמה.",
+        pt:
+            "Sua senha foi alterada ou houve um acesso em um novo dispositivo. Se não foi você, congele sua conta: ninguém poderá entrar até que você redefina a senha.",
         fr:
-            "Votre mot de passe a été modifié. Si ce n’était pas vous, gelez votre compte\u{A0}: personne ne pourra se connecter tant que vous n’aurez pas réinitialisé le mot de passe.",
+            "Votre mot de passe a été modifié, ou une connexion a eu lieu sur un nouvel appareil. Si ce n’était pas vous, gelez votre compte\u{A0}: personne ne pourra se connecter tant que vous n’aurez pas réinitialisé le mot de passe.",
         de:
-            "Dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
+            "Dein Passwort wurde geändert, oder es gab eine Anmeldung auf einem neuen Gerät. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
     /// The label of the button that locks the account.
     static let lock = LocalizedText(
