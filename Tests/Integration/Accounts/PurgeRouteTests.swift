@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    @Test("Reads a list whose lines end with CR LF")
+    func carriageReturns() async throws {
+        try await withFolder { folder in
+            let list = PurgeListFile(folder.appending(path: PurgeListFile.name))
+            let purges = (0..<3).map { index in
+                ListedPurge(
+                    id: Account.ID(rawValue: UUID()),
+                    purgedAt: Date(timeIntervalSince1970: 1_750_000_000 + Double(index))
+                )
+            }
+            // The server continues a list that another tool has converted.
+            try Data(purges[..<2].map { $0.line + "\r\n" }.joined().utf8).write(to: list.url)
+            try await list.append([purges[2]])
+            #expect(try PurgeListFile.read(list.url) == purges)
+        }
+    }
+
     @Test("Appends after an incomplete line of an interrupted write")
     func interruptedAppend() async throws {
         try await withFolder { folder in

@@ -59,13 +59,15 @@ package struct PurgeListFile: PurgeList {
         return ""
     }
 
-    /// Returns the lines of a list.
+    /// Returns the lines of a list. Each line can end with LF or CR LF.
     /// - Throws: ``UnreadablePurgeList`` if the file can't be read, or if a line has another format.
     package static func read(_ file: URL) throws -> [ListedPurge] {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else {
             throw UnreadablePurgeList(description: "\(file.path) can't be read")
         }
-        return try text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+        // CR LF is one character, which is not equal to LF.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return try lines.enumerated().compactMap { index, line in
             guard !line.allSatisfy(\.isWhitespace) else { return nil }
             guard let purge = ListedPurge(line: String(line)) else {
                 throw UnreadablePurgeList(description: "line \(index + 1) of \(file.path) is not a time and an id")
