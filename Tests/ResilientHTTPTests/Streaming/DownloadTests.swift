@@ -119,6 +119,21 @@ import Testing
         }
     }
 
+    @Test("A 304 to a condition of the caller changes no file")
+    func notModified() async throws {
+        try await withTarget { target in
+            try Data("old".utf8).write(to: target)
+            let never = whole("abc", length: 9, end: TransportError(.untrusted, message: "m", wasSent: true))
+            _ = try await download([never], to: target, expect: nil)
+            var transport: ScriptedTransport?
+            let api = try client([.response(status: 304, headers: [.eTag: "\"0\""])], &transport)
+            let response = try await api.download("/film", to: target, headers: [.ifNoneMatch: "\"0\""])
+            #expect(response.isNotModified && transport?.sent.count == 1)
+            #expect(try String(contentsOf: target, encoding: .utf8) == "old")
+            #expect(try files(target) == ["film.bin", "film.bin.partial", "film.bin.partial.origin"])
+        }
+    }
+
     @Test("Continues automatically after a lost connection, with range and validator")
     func continues() async throws {
         try await withTarget { target in

@@ -19,6 +19,9 @@ extension APIClient {
     /// changed since, the download starts again. It also starts again if another session has begun since, because the resource may depend
     /// on the user. If another session begins during the download, the download fails with the kind `unauthorized`.
     ///
+    /// If `headers` contain a condition such as `If-None-Match`, the server can respond with 304. The method then returns this response, and
+    /// changes neither the target nor the partial file.
+    ///
     /// ```swift
     /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
     /// ```
@@ -117,7 +120,8 @@ private struct Download: Sendable {
     /// Sends one request and writes its body.
     ///
     /// A validator, such as an `ETag`, identifies a version of the resource. A 206 continues the partial file if its range begins at the
-    /// end of the file and the validator is unchanged. Any other success contains the whole resource, so the file starts again.
+    /// end of the file and the validator is unchanged. A 304 contains no resource, so the files stay unchanged. Any other success contains
+    /// the whole resource, so the file starts again.
     /// - Returns: The head of the response.
     /// - Throws: `APIError` of the attempt. The received bytes remain in the file.
     func run(
@@ -144,6 +148,8 @@ private struct Download: Sendable {
             guard error.status == 416, headers.contains(.range) else { throw error }
             return try await outOfRange(file, error, progress)
         }
+        // The response to a condition of the caller, who already has this version of the resource.
+        guard stream.response.status != .notModified else { return stream.response }
         let total: Int64?
         if stream.response.status == .partialContent, headers.contains(.range) {
             guard let range = ContentRange(stream.response), range.first == file.length, stream.session == file.owner,
