@@ -122,6 +122,9 @@ extension AttemptOutcome {
 }
 
 /// The submission of a form, which is reused as long as the user submits the same content.
+///
+/// If two contents are equal, their requests must have the same bytes. Otherwise, a server refuses the second request with
+/// `REQUEST_KEY_REUSED`. For an `EmailAddress`, pass its text: addresses are equal even if the case of their letters differs.
 struct RepeatedSubmit<Content: Equatable> {
     private var last: (content: Content, submission: Submission)?
 

@@ -47,7 +47,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
 
     private let client: AccountClient
     private let pause: Cooldown
-    @ObservationIgnored private var submit = RepeatedSubmit<EmailAddress>()
+    @ObservationIgnored private var submit = RepeatedSubmit<String>()
 
     /// Creates the model.
     /// - Parameters:
@@ -92,7 +92,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
         state = .requesting
         signals.announce(presenter.text(ScreenText.sendingLink))
         do throws(APIError) {
-            _ = try await client.requestPasswordReset(email: address, submission: submit.submission(of: address))
+            _ = try await client.requestPasswordReset(email: address, submission: submit.submission(of: address.text))
             submit.end()
             pause.start()
             state = .requested(message: requestedText)

@@ -51,8 +51,8 @@ public final class SignInModel: StandardScreenModel {
     }
 
     private let client: AccountClient
-    @ObservationIgnored private var submit = RepeatedSubmit<LoginRequest>()
-    @ObservationIgnored private var linkRequest = RepeatedSubmit<EmailAddress>()
+    @ObservationIgnored private var submit = RepeatedSubmit<[String]>()
+    @ObservationIgnored private var linkRequest = RepeatedSubmit<String>()
     /// Whether the failed request asked for a verification link. A retry then repeats this request instead of the sign-in.
     @ObservationIgnored private var isLinkFailure = false
 
@@ -116,7 +116,7 @@ public final class SignInModel: StandardScreenModel {
         state = .signingIn
         signals.announce(presenter.text(ScreenText.signingIn))
         do throws(APIError) {
-            let submission = submit.submission(of: LoginRequest(email: address, password: secret))
+            let submission = submit.submission(of: [address.text, secret.rawValue])
             let user = try await client.signIn(email: address, password: secret, submission: submission)
             submit.end()
             password = ""
@@ -155,7 +155,7 @@ public final class SignInModel: StandardScreenModel {
         state = .requestingLink
         signals.announce(presenter.text(ScreenText.sendingLink))
         do throws(APIError) {
-            let submission = linkRequest.submission(of: address)
+            let submission = linkRequest.submission(of: address.text)
             let message = try await client.requestVerification(email: address, submission: submission)
             linkRequest.end()
             let title = presenter.text(ContractText.checkEmailTitle)
