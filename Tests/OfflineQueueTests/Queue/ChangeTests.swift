@@ -54,6 +54,23 @@ import Testing
         #expect(bench.server.bodies == ["2"])
     }
 
+    @Test("An edit changes the body of a request that replaces the edited one meanwhile")
+    func editDuringReplacement() async throws {
+        let cipher = InterruptingCipher()
+        let bench = try await QueueBench { $0.cipher = cipher }
+        let id = try await bench.enqueue("1", path: "/old", coalescing: "draft")
+        let executor = SteppedExecutor()
+        cipher.interrupt {
+            Task(executorPreference: executor) {
+                _ = try? await bench.enqueue("2", path: "/new", coalescing: "draft")
+            }
+            executor.drain()
+        }
+        try await bench.queue.edit(id, body: text("3"))
+        await bench.drain()
+        #expect(bench.server.performed.map { [$0.path, $0.body] } == [["/v1/new", "3"]])
+    }
+
     @Test("Cancels a request whose attempt was recorded but not sent, because a sync failed")
     func cancelAfterFailedSync() async throws {
         let bench = try await QueueBench { options in
@@ -394,5 +411,23 @@ import Testing
             return
         }
         #expect(try await bench.queue.pending(lane: "items").count == 1)
+    }
+}
+
+/// A placeholder for a cipher: changes nothing, and runs a closure before the next decryption.
+private final class InterruptingCipher: QueueCipher {
+    private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func interrupt(with body: @escaping @Sendable () -> Void) { interruption.withLock { $0 = body } }
+
+    func seal(_ plaintext: [UInt8], binding: [UInt8]) throws -> [UInt8] { plaintext }
+
+    func open(_ ciphertext: [UInt8], binding: [UInt8]) throws -> [UInt8] {
+        let body = interruption.withLock { interruption -> (@Sendable () -> Void)? in
+            defer { interruption = nil }
+            return interruption
+        }
+        body?()
+        return ciphertext
     }
 }

@@ -186,15 +186,24 @@ extension OfflineQueue {
     /// - Throws: ``QueueError``, as for ``edit(_:_:)``. After an error, the request is not changed.
     public func edit(_ id: QueuedRequestID, body: RequestBody?) async throws(QueueError) {
         let bytes = try stored(body)
-        var content = try await content(of: id)
-        (content.body, content.contentType) = (bytes, body?.contentType)
-        try await change { ledger, transaction throws(QueueError) in
-            let header = ledger.header(of: id, try ledger.editable(id))
-            let sealed = try self.seal(content.bytes, of: id, header.owner)
-            try ledger.requireRoom(for: sealed.bytes.count, of: header.owner, replacing: id, in: options.limits)
-            // A caller that waits for the previous content must not get the response to the new content.
-            hub.settle(id, .later)
-            transaction.append(.replaced(id, header, content: sealed))
+        var isEdited = false
+        // Another call can replace the whole request after this call has read it, through its coalescing key. Then read it again, so that
+        // the method, the path and the key of the new request are not lost.
+        while !isEdited {
+            let (known, frame) = try await self.content(of: id)
+            var content = known
+            (content.body, content.contentType) = (bytes, body?.contentType)
+            isEdited = try await change { ledger, transaction throws(QueueError) -> Bool in
+                let record = try ledger.editable(id)
+                guard record.content == frame else { return false }
+                let header = ledger.header(of: id, record)
+                let sealed = try self.seal(content.bytes, of: id, header.owner)
+                try ledger.requireRoom(for: sealed.bytes.count, of: header.owner, replacing: id, in: options.limits)
+                // A caller that waits for the previous content must not get the response to the new content.
+                hub.settle(id, .later)
+                transaction.append(.replaced(id, header, content: sealed))
+                return true
+            }
         }
     }
 
@@ -242,7 +251,7 @@ extension OfflineQueue {
     /// - Throws: ``QueueError/notDeadLetter`` if the request is pending. ``QueueError/unknownRequest`` if the request was delivered or
     ///   removed. ``QueueError/locked`` or ``QueueError/storage(_:)`` if the request can't be read or written.
     public func retry(_ id: QueuedRequestID) async throws(QueueError) {
-        var content = try await content(of: id)
+        var content = try await content(of: id).content
         content.idempotencyKey = IdempotencyKeyMiddleware.randomKey()
         let now = now
         try await change { ledger, transaction throws(QueueError) in
@@ -426,13 +435,14 @@ extension OfflineQueue {
     }
 
     /// Reads the present content of a request. The method first reads the changes of other processes.
+    /// - Returns: The content, and the frame that contains it.
     /// - Throws: ``QueueError/unknownRequest`` if the request was delivered or removed; errors of the file and of the cipher.
-    private func content(of id: QueuedRequestID) async throws(QueueError) -> RequestContent {
+    private func content(of id: QueuedRequestID) async throws(QueueError) -> (content: RequestContent, frame: UInt64) {
         let (frame, owner) = try await change { ledger, _ throws(QueueError) in
             guard let record = ledger.records[id] else { throw QueueError.unknownRequest }
             return (record.content, ledger.owner(of: record))
         }
-        return try content(of: id, frame: frame, owner)
+        return (try content(of: id, frame: frame, owner), frame)
     }
 
     /// Returns the bytes of a body that can be stored.
