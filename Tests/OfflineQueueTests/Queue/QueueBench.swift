@@ -82,6 +82,8 @@ final class QueueBench: Sendable {
         store: (any CredentialStore)? = nil,
         prompting: Bool = false,
         policies: EndpointPolicies = EndpointPolicies(),
+        coding: JSONCoding = .standard,
+        serverTextLanguage: Language? = nil,
         middleware: [any ClientMiddleware]? = nil,
         connectivity: Connectivity? = nil,
         change: (inout OfflineQueue.Options) -> Void = { _ in }
@@ -109,14 +111,16 @@ final class QueueBench: Sendable {
             refresh: { token in server.credentials(for: String(token.prefix { $0 != ":" })) },
             prompt: prompting ? { @Sendable in prompts.ask(server) } : nil
         )
-        let client = APIClient(
+        var client = APIClient(
             baseURL: try #require(URL(string: base)),
             transport: network,
             session: session,
             policies: policies,
+            coding: coding,
             middleware: (middleware ?? [RetryMiddleware(.never)]) + [StartMiddleware(clocks: clocks)],
             environment: environment
         )
+        client.serverTextLanguage = serverTextLanguage
         var options = OfflineQueue.Options()
         options.time = { clocks.read() }
         options.files = files

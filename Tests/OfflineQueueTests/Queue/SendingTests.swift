@@ -91,6 +91,22 @@ import Testing
         #expect(letter.error?.message == "No.")
     }
 
+    @Test("The error of a dead letter has the coding and the text language of the client")
+    func deadLetterOfClient() async throws {
+        struct Shortage: Decodable { var missingAmount: Int }
+        let bench = try await QueueBench(coding: .snakeCase, serverTextLanguage: .spanish)
+        let body = #"{"error":{"code":"SALDO","message":"Falta saldo.","details":{"missing_amount":7}}}"#
+        bench.network.decide(.response(422, [.contentType: "application/json"], body))
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        guard case .deadLetter(let letter) = try await bench.queue.deadLetters().first?.status else {
+            Issue.record("no dead letter")
+            return
+        }
+        #expect(letter.error?.presentation(in: .spanish, now: letter.date).message == "Falta saldo.")
+        #expect(try letter.error?.details(as: Shortage.self).missingAmount == 7)
+    }
+
     @Test("Stops a lane at a dead letter until the letter is put back or removed")
     func stopsOnFailure() async throws {
         let isFixed = Mutex(false)

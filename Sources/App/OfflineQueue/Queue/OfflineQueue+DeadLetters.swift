@@ -28,14 +28,14 @@ extension OfflineQueue {
         return burial
     }
 
-    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call. The texts of the error are
-    /// therefore in the client's present language.
+    /// Decodes a dead letter. The error is decoded from the stored response like the error of any other call. The error therefore has the
+    /// client's present languages and coding.
     func letter(_ burial: Burial, of id: QueuedRequestID, _ owner: QueueOwner) -> DeadLetter {
         let date = Date(milliseconds: burial.time.wall)
         var letter = DeadLetter(reason: DeadLetter.Reason(burial.reason), date: date, error: nil)
         guard burial.reason != .expired else { return letter }
         guard burial.status > 0 else {
-            letter.error = APIError(burial.reason == .unknownOutcome ? .unknownOutcome : .invalidRequest)
+            letter.error = client.localized(APIError(burial.reason == .unknownOutcome ? .unknownOutcome : .invalidRequest))
             return letter
         }
         var headers: HTTPFields = [:]
@@ -46,8 +46,9 @@ extension OfflineQueue {
         // If the body of a refusal was not stored, a header with the error code replaces it.
         if body.isEmpty, headers[.errorCode] == nil { headers[.errorCode] = burial.code }
         let decoded = ErrorDecoder().decode(status: Int(burial.status), headers: headers, body: body, now: date)
-        var error = APIError(decoded, catalogue: client.catalogue)
-        (error.headers, error.body, error.language, error.catalogue) = (headers, body, client.language, client.catalogue)
+        var error = client.localized(APIError(decoded, catalogue: client.catalogue))
+        (error.headers, error.body) = (headers, body)
+        error.makeBodyDecoder = client.coding.makeDecoder
         letter.error = error
         return letter
     }

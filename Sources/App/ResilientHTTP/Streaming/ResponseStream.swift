@@ -96,7 +96,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
 extension APIClient {
     /// Returns the error with the language, the catalog and the server text language of the client.
-    func localized(_ error: APIError) -> APIError {
+    /// - Parameter error: An error that did not come from a call of the client.
+    package func localized(_ error: APIError) -> APIError {
         var error = error
         (error.language, error.catalogue, error.serverTextLanguage) = (language, catalogue, serverTextLanguage)
         return error
