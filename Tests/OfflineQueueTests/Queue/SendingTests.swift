@@ -238,6 +238,23 @@ import Testing
         #expect(bench.server.performed.count == 4)
     }
 
+    @Test("Waits longer than an hour only for a delay that the body confirms", arguments: [false, true])
+    func longDelay(isConfirmed: Bool) async throws {
+        let bench = try await QueueBench()
+        let type = isConfirmed ? "application/json" : "text/html"
+        let body = isConfirmed ? #"{"error":{"code":"DOWN","retry_after":7200}}"# : "<p>Later</p>"
+        bench.network.decide(.response(503, [.retryAfter: "7200", .contentType: type], body))
+        try await bench.enqueue("1")
+        await bench.pass()
+        bench.network.decide(.delivered)
+        let expected: [[String]] = [isConfirmed ? [] : ["1"], ["1"]]
+        for bodies in expected {
+            bench.clocks.advance(by: .seconds(3_600))
+            await bench.queue.drain()
+            #expect(bench.server.bodies == bodies)
+        }
+    }
+
     @Test("Runs one drain at a time")
     func overlappingDrains() async throws {
         let bench = try await QueueBench()

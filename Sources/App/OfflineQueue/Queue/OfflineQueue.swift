@@ -77,7 +77,8 @@ public final class OfflineQueue: Sendable {
         public var concurrency = 8
         /// The delay of a lane after a failed call. The delay is random and grows with each failure (exponential backoff with full jitter):
         /// at most 1 s after the first failure, and never more than 300 s. If the server requests a longer delay, the server's delay
-        /// applies. After a success or ``OfflineQueue/wake()``, the delay starts again at its base.
+        /// applies, but at most an hour unless the body of the response contains the same delay. After a success or
+        /// ``OfflineQueue/wake()``, the delay starts again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
         /// The maximum time for which ``OfflineQueue/run()`` sleeps. With this limit, the queue still sends its requests if a wake-up event
         /// was lost. If the next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.

@@ -16,7 +16,8 @@ enum Verdict: Equatable {
     /// The client itself delayed the call and did not send it. The duration is the delay that a gate, a circuit breaker or a throttle
     /// requires.
     case held(Duration)
-    /// The call may succeed later. The duration is the delay that the server requested, if it requested one.
+    /// The call may succeed later. The duration is the delay that the server requested, if it requested one. If only the header of the
+    /// response contains the delay, it counts for at most an hour.
     case transient(Duration?)
     /// The queue itself stopped the call before an attempt, or could not record the attempt.
     case stopped
@@ -28,7 +29,7 @@ enum Verdict: Equatable {
             self = .stopped
         } else if error.isRefreshFailure {
             // The status and the code belong to the refresh, not to the request.
-            self = .transient(error.retryAfter)
+            self = .transient(error.believedDelay)
         } else if error.isHeldLocally {
             self = .held(error.retryAfter ?? .seconds(1))
         } else if error.kind == .unauthorized {
@@ -36,7 +37,7 @@ enum Verdict: Equatable {
         } else if error.isFinishedElsewhere {
             self = .delivered
         } else {
-            self = error.isFinal ? .refused : .transient(error.retryAfter)
+            self = error.isFinal ? .refused : .transient(error.believedDelay)
         }
     }
 }
@@ -68,6 +69,10 @@ extension QueueEntry.Settlement {
 }
 
 extension APIError {
+    /// The delay that the server requested. A proxy can request years with its page, and the lane would send nothing until then. Therefore,
+    /// a delay that the body doesn't confirm is limited to an hour.
+    fileprivate var believedDelay: Duration? { isRetryAfterConfirmed ? retryAfter : retryAfter.map { min($0, .seconds(3_600)) } }
+
     /// Whether the server has performed a request with this idempotency key, but did not store its response (409).
     fileprivate var isFinishedElsewhere: Bool { status == 409 && repeatedRequest == .finished }
 
