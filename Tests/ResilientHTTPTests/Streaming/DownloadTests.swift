@@ -191,6 +191,27 @@ import Testing
         }
     }
 
+    @Test("Continues an earlier download only with the headers that its response varies by", arguments: [false, true])
+    func laterLanguage(isOther: Bool) async throws {
+        try await withTarget { target in
+            let head: HTTPFields = [
+                .lastModified: "Tue, 04 Nov 2025 10:30:00 GMT", .date: "Tue, 04 Nov 2025 10:30:01 GMT", .contentLength: "6",
+                .vary: "Accept-Language",
+            ]
+            let end = TransportError(.untrusted, message: "m", wasSent: true)
+            let broken = ScriptedTransport.Step.stream(status: 200, headers: head, chunks: [Array("abc".utf8)], end: end)
+            var transport: ScriptedTransport?
+            let rest = isOther ? whole("spanish") : part("def", range: "bytes 3-5/6", tag: nil)
+            var api = try client([broken, rest], &transport)
+            let error = await failure { try await api.download("/film", to: target) }
+            #expect(error != nil)
+            if isOther { api.language = .spanish }
+            try await api.download("/film", to: target)
+            #expect(transport?.sent.map { $0.request.headerFields[.range] } == [nil, isOther ? nil : "bytes=3-"])
+            #expect(try String(contentsOf: target, encoding: .utf8) == (isOther ? "spanish" : "abcdef"))
+        }
+    }
+
     @Test("Sends no attempt with the token of a user who signs in during the download")
     func signInMeanwhile() async throws {
         try await withTarget { target in

@@ -153,15 +153,15 @@ extension HTTPFields {
     /// Whether `Cache-Control` contains `private`, which restricts the response to one user.
     fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
-    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. The names don't include headers with credentials, because the key of a
-    /// stored response already contains the session.
-    fileprivate var varyingNames: [String]? {
+    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. The names don't include headers with credentials, because a stored
+    /// response or download already belongs to a session.
+    var varyingNames: [String]? {
         let names = members(of: .vary)
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }
     }
 
     /// Returns the value of a header; empty if the header is missing. `Vary` doesn't distinguish the two cases.
-    fileprivate func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }
+    func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }
 
     /// Returns the members of a header's list in lowercase letters, without white space.
     private func members(of name: HTTPField.Name) -> [String] {

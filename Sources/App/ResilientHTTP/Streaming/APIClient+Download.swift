@@ -17,7 +17,8 @@ extension APIClient {
     /// To continue after an error or a restart of the process, call the method again with the same path and target. If the server sent a
     /// strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5), the download continues at the end of the partial file. If the resource has
     /// changed since, the download starts again. It also starts again if another session has begun since, because the resource may depend
-    /// on the user. If another session begins during the download, the download fails with the kind `unauthorized`.
+    /// on the user, or if a header of the request has changed that the response names in `Vary`. If another session begins during the
+    /// download, the download fails with the kind `unauthorized`.
     ///
     /// If `headers` contain a condition such as `If-None-Match`, the server can respond with 304. The method then returns this response, and
     /// changes neither the target nor the partial file.
@@ -51,9 +52,11 @@ extension APIClient {
         let path = query.isEmpty ? path : path.appending(query)
         let policy = retryPolicy(for: path, options: options)
         let owner = try await sessionID(of: path, options: options, context: context)
+        let headers = headers.accepting("*/*")
+        let fields = try makeRequest(Outgoing(.get, path, [], headers, options, context)).headerFields
         let file: PartialFile
         do {
-            file = try await PartialFile(target, source: baseURL.absoluteString + path, owner: owner)
+            file = try await PartialFile(target, source: baseURL.absoluteString + path, fields: fields, owner: owner)
         } catch {
             throw localized(APIError(error, context: context))
         }
@@ -129,7 +132,7 @@ private struct Download: Sendable {
         progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws(APIError) -> HTTPResponse {
         file.hasBegun = false
-        var headers = headers.accepting("*/*")
+        var headers = headers
         // The client determines the range itself.
         (headers[.range], headers[.ifRange]) = (nil, nil)
         // A range of a compressed body doesn't correspond to a range of the file.
@@ -169,7 +172,8 @@ private struct Download: Sendable {
         } else {
             guard stream.response.status != .partialContent else { throw api.localized(APIError(.decoding, context: context)) }
             let validator = stream.response.strongValidator(now: api.environment.wallClock())
-            try await local { try await file.startAnew(validator: validator, owner: stream.session) }
+            let names = stream.response.headerFields.varyingNames
+            try await local { try await file.startAnew(validator: validator, varyingBy: names, owner: stream.session) }
             total = stream.length
         }
         file.hasBegun = true
@@ -252,10 +256,10 @@ extension HTTPResponse {
 /// The partial file of a download, in the folder of its target. Only one task uses it.
 ///
 /// A download uses three files: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin file contains the
-/// address of the resource, the session of the download, and the validator (such as the `ETag`) of the downloaded version. Before the
-/// download writes bytes of another version, it removes the origin file, empties the partial file, and stores the new origin file.
-/// Therefore, even if the process ends at any moment, the partial file matches its origin file, or has no origin file. The next download
-/// ignores a partial file without an origin file.
+/// address of the resource, the session of the download, the request headers that the response varies by, and the validator (such as the
+/// `ETag`) of the downloaded version. Before the download writes bytes of another version, it removes the origin file, empties the partial
+/// file, and stores the new origin file. Therefore, even if the process ends at any moment, the partial file matches its origin file, or has
+/// no origin file. The next download ignores a partial file without an origin file.
 ///
 /// The type reads and writes files on a separate queue, because reading and writing block the thread.
 final class PartialFile: Sendable {
@@ -265,6 +269,8 @@ final class PartialFile: Sendable {
         /// The identifier of the session, which contains no token; `nil` for a download without a session.
         var owner: String?
         var validator: String
+        /// The values of the request headers that the response names in `Vary`, by lowercase name; `nil` in files of earlier versions.
+        var varying: [String: String]?
     }
 
     /// The open file with its length, session and validator. The next write through the handle appends to the file.
@@ -282,11 +288,13 @@ final class PartialFile: Sendable {
     private let state: Mutex<State>
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
+    /// The headers of the download's request.
+    private let fields: HTTPFields
 
     /// Opens the partial file of an earlier download of the same address, session and target, if the earlier download can be resumed.
     /// Otherwise, the new download begins with an empty file.
-    init(_ target: URL, source: String, owner: String?) async throws {
-        (self.target, self.source) = (target, source)
+    init(_ target: URL, source: String, fields: HTTPFields, owner: String?) async throws {
+        (self.target, self.source, self.fields) = (target, source, fields)
         state = Mutex(State(owner: owner))
         partial = target.appendingPathExtension("partial")
         origin = target.appendingPathExtension("partial.origin")
@@ -314,8 +322,9 @@ final class PartialFile: Sendable {
     /// Empties the file, so that the download of another version or of another session can begin.
     /// - Parameters:
     ///   - validator: The strong validator of the new version; `nil` if the new download can't be resumed.
+    ///   - names: The names in the `Vary` of the response; `nil` for `*`. In this case, the new download can't be resumed.
     ///   - owner: The identifier of the session; `nil` for a download without a session.
-    func startAnew(validator: String?, owner: String?) async throws {
+    func startAnew(validator: String?, varyingBy names: [String]? = [], owner: String?) async throws {
         try await perform { file, state in
             // The origin file must never exist beside bytes of another version.
             try? FileManager.default.removeItem(at: file.origin)
@@ -323,8 +332,10 @@ final class PartialFile: Sendable {
             let handle = try file.handle(&state)
             try handle.truncate(atOffset: 0)
             (state.length, state.owner) = (0, owner)
-            guard let validator else { return }
-            let origin = try JSONEncoder().encode(Origin(source: file.source, owner: owner, validator: validator))
+            guard let validator, let names else { return }
+            let varying = Dictionary(names.map { ($0, file.fields.value(of: $0)) }) { first, _ in first }
+            let known = Origin(source: file.source, owner: owner, validator: validator, varying: varying)
+            let origin = try JSONEncoder().encode(known)
             try PrivateFile.replace(file.origin.path(percentEncoded: false), with: [UInt8](origin))
             state.validator = validator
         }
@@ -352,11 +363,13 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Opens the partial file of an earlier download if its origin file contains the address and the session of this download.
+    /// Opens the partial file of an earlier download if its origin file contains the address, the session and the varying headers of this
+    /// download.
     private func open(_ state: inout State) throws {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
             let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)),
             known.source == source, known.owner == state.owner,
+            (known.varying ?? [:]).allSatisfy({ fields.value(of: $0.key) == $0.value }),
             let length = FileChunks.length(of: partial), length > 0
         else { return }
         let handle = try FileHandle(forUpdating: partial)
