@@ -106,8 +106,8 @@ extension AccountClient {
         try await api.authorized(by: session).delete(AccountPath.sessions, context: context)
     }
 
-    /// Deletes the account, and ends the session on this device. The server sends an email with a link. The link restores the account until
-    /// the server removes its data.
+    /// Deletes the account, and ends the session on this device, unless another session has begun in the meantime. The server sends an email
+    /// with a link. The link restores the account until the server removes its data.
     /// - Parameters:
     ///   - password: The current password.
     ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.
@@ -118,7 +118,7 @@ extension AccountClient {
         submission: Submission = Submission()
     ) async throws(APIError) -> AccountDeletedResponse {
         let context = "user_delete"
-        try await credentials(context: context)
+        let known = try await credentials(context: context)
         var response: AccountDeletedResponse = try await post(
             AccountPath.deleteAccount,
             PasswordRequest(password: password),
@@ -129,7 +129,7 @@ extension AccountClient {
         response.message = response.message ?? text(ContractText.accountDeleted)
         // The server has already ended the session. If the client can't remove the credentials, the store only contains credentials that
         // the server refuses.
-        _ = try? await session.setCredentials(nil)
+        try? await session.endSession(of: known)
         return response
     }
 

@@ -140,16 +140,25 @@ struct AccountCallTests {
     @Test("A late response to a change of the password signs no user in")
     func lateChange() async throws {
         let fixture = try Fixture([], credentials: try Samples.credentials(1))
-        var client = fixture.client
-        client.api = APIClient(
-            baseURL: client.api.baseURL,
-            transport: ScriptedTransport([.response(status: 200, body: Samples.sessionJSON(2))]),
-            middleware: [SigningOut(session: client.session)],
-            environment: client.api.environment
+        let client = fixture.client.replacingSession(
+            with: nil,
+            after: .response(status: 200, body: Samples.sessionJSON(2))
         )
         try await client.changePassword(currentPassword: try Password("old"), newPassword: try Password("new"))
         #expect(try await client.session.credentials == nil)
         #expect(await fixture.store.load() == nil)
+    }
+
+    @Test("A late response to a deletion does not end the session of another sign-in")
+    func lateDeletion() async throws {
+        let fixture = try Fixture([], credentials: try Samples.credentials(1))
+        let client = fixture.client.replacingSession(
+            with: try Samples.credentials(2),
+            after: .response(status: 202, body: #"{"success":true,"purge_at":"2025-11-11T10:30:00Z"}"#)
+        )
+        _ = try await client.deleteAccount(password: try Password("old"))
+        #expect(try await client.session.credentials?.accessToken == "at2")
+        #expect(await fixture.store.load()?.accessToken == "at2")
     }
 
     @Test("A deletion ends the session on the device without a request")
@@ -242,9 +251,24 @@ private final class PasswordChangingServer: HTTPTransport {
     }
 }
 
-/// Signs the user out after each response.
-private struct SigningOut: ClientMiddleware {
+extension AccountClient {
+    /// Returns a client that receives one response, and before it other credentials for its session.
+    fileprivate func replacingSession(with credentials: Credentials?, after response: ScriptedTransport.Step) -> AccountClient {
+        var client = self
+        client.api = APIClient(
+            baseURL: api.baseURL,
+            transport: ScriptedTransport([response]),
+            middleware: [ReplacingSession(session: session, credentials: credentials)],
+            environment: api.environment
+        )
+        return client
+    }
+}
+
+/// Replaces the credentials of a session after each response.
+private struct ReplacingSession: ClientMiddleware {
     let session: Session
+    let credentials: Credentials?
 
     func intercept(
         _ request: HTTPRequest,
@@ -253,7 +277,7 @@ private struct SigningOut: ClientMiddleware {
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
         let response = try await next(request, body)
-        try await session.setCredentials(nil)
+        try await session.setCredentials(credentials)
         return response
     }
 }

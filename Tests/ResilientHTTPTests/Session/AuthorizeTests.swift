@@ -79,7 +79,9 @@ import Timekeeping
         [Credentials?.some(.number(1)), nil]
     )
     func otherOrigin(code: ErrorCode?, credentials: Credentials?) async throws {
-        let (client, store) = try client(OtherOrigin(code: code), credentials: credentials, signsIn: true)
+        let (client, store) = try client(
+            OtherOriginTransport(status: 401, headers: code.map { [.errorCode: $0.rawValue] } ?? [:]),
+            credentials: credentials, signsIn: true)
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.status == 401 && error?.retry == .never && error?.recovery == .dismiss && error?.attempts == 1)
         #expect(error?.sentCredentials == false && error?.localizedDescription == ContractText.unknownError.text(in: .english))
@@ -185,20 +187,5 @@ import Timekeeping
         let session = Session(store: Broken(), refresh: { _ in .number(2) })
         try await session.refreshNow()
         #expect(try await session.credentials == .number(2))
-    }
-}
-
-/// Responds with a 401 of another origin, like a transport that followed a redirect.
-private struct OtherOrigin: HTTPTransport {
-    let code: ErrorCode?
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        var body = ResponseBody()
-        body.isFromOtherOrigin = true
-        return (HTTPResponse(status: .unauthorized, headerFields: code.map { [.errorCode: $0.rawValue] } ?? [:]), body)
     }
 }

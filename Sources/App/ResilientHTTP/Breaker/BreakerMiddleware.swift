@@ -85,10 +85,10 @@ public final class BreakerMiddleware: ClientMiddleware {
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
-        /// Classifies the error of a call. Errors of a session refresh and errors of the client itself don't show whether the server works,
-        /// so they are neutral.
+        /// Classifies the error of a call. Errors of a session refresh, of another origin after a redirect and of the client itself don't
+        /// show whether the server works, so they are neutral.
         init(_ error: any Error) {
-            guard let error = error as? APIError, !error.isRefreshFailure else {
+            guard let error = error as? APIError, error.isAboutEndpoint else {
                 self = .neutral
                 return
             }

@@ -131,12 +131,14 @@ struct Exchange: Sendable {
         }
         if status == .notModified, request.isConditional { return (response, ResponseBody()) }
         guard isSuccess else {
-            throw refusal(response, bytes: bytes, context: context).withoutRenewal(if: isFromOtherOrigin)
+            throw refusal(response, bytes: bytes, context: context).markedAsForeign(if: isFromOtherOrigin)
         }
         if !isVerbatim, let refusal = refusalInSuccess(response, status: status.code, bytes: bytes, context: context) {
-            throw refusal.withoutRenewal(if: isFromOtherOrigin)
+            throw refusal.markedAsForeign(if: isFromOtherOrigin)
         }
-        return (response, ResponseBody(bytes))
+        var whole = ResponseBody(bytes)
+        whole.isFromOtherOrigin = isFromOtherOrigin
+        return (response, whole)
     }
 
     /// Returns the error for a response with an error status.
@@ -218,9 +220,10 @@ extension HTTPRequest {
 extension APIError {
     /// Returns the error without a renewal of the session if a redirect led to another origin. The transport sent no credentials there, so
     /// the refusal doesn't concern them, and a new token would not help.
-    fileprivate func withoutRenewal(if isFromOtherOrigin: Bool) -> APIError {
+    fileprivate func markedAsForeign(if isFromOtherOrigin: Bool) -> APIError {
         guard isFromOtherOrigin else { return self }
         var error = self
+        error.isFromOtherOrigin = true
         error.sentCredentials = false
         if renewal != nil {
             (error.retry, error.recovery) = (.never, .dismiss)

@@ -92,7 +92,7 @@ public final class GateMiddleware: ClientMiddleware {
     ///
     /// - Returns: The error. If the failure closed a gate, the error contains the duration of the closure.
     private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
-        guard var error = thrown as? APIError, !error.isRefreshFailure else {
+        guard var error = thrown as? APIError, error.isAboutEndpoint else {
             table.update(context) { $0.noteNeutral(passes[$1]) }
             return thrown
         }
@@ -160,6 +160,9 @@ extension CallContext {
 }
 
 extension APIError {
+    /// Whether the error shows something about the endpoint of the call, and not about the refresh endpoint or another origin.
+    var isAboutEndpoint: Bool { !isRefreshFailure && !isFromOtherOrigin }
+
     /// Creates the error for a call that the client itself refused.
     ///
     /// - Parameter isLimit: Whether a rate limit of the server is the reason. With `false`, the reason is a failure.

@@ -181,12 +181,34 @@ public final class Session: Sendable {
     ///   after a restart of the app. Therefore, call the method again.
     @discardableResult
     public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
+        try await replaceCredentials(with: credentials) { _ in true }
+    }
+
+    /// Ends a session that the server has ended, such as after the deletion of the account.
+    ///
+    /// If the user has signed out since the request, or if another session has begun, the method does nothing. So a late response never
+    /// signs another user out.
+    /// - Parameter known: The credentials of the session before the request.
+    /// - Throws: The store's error.
+    package func endSession(of known: Credentials) async throws {
+        try await replaceCredentials(with: nil) { $0.credentials != nil && $0.mayContinue(known.sessionID) }
+    }
+
+    /// Replaces the credentials in memory and in the store, unless a condition on the present state is `false`.
+    /// - Returns: The credentials that were replaced; `nil` if there were none.
+    @discardableResult
+    private func replaceCredentials(
+        with credentials: Credentials?,
+        if isExpected: (SessionState) -> Bool
+    ) async throws -> Credentials? {
         // Caches may contain responses of a session that this process has not loaded yet. This line loads the session, so that the change
         // below can notify the caches of its end, even if the caller is canceled.
         if endings.withLock({ !$0.isEmpty }) { _ = try? await held(isCancellable: false) }
-        let (replaced, generation, session) = state.withLock { state in
-            (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
+        let change = state.withLock { state -> (replaced: Credentials?, generation: UInt64, session: String?)? in
+            guard isExpected(state) else { return nil }
+            return (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
         }
+        guard let (replaced, generation, session) = change else { return nil }
         await noteEnd(of: replaced?.sessionID, unless: session)
         // Credentials without a user may belong to the same account. If they counted as a sign-out, its queued requests could be lost.
         let isSignOut = credentials.map { $0.userID != nil && $0.userID != replaced?.userID } ?? true

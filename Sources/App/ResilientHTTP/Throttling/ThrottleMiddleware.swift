@@ -80,7 +80,8 @@ public struct ThrottleMiddleware: ClientMiddleware {
             await throttler.finish(call, with: end, hasEarlierRequest: attempts > 1, savingFor: user)
             throw error
         }
-        await throttler.finish(call, with: CallEnd(response.0, now: now()), savingFor: user)
+        let end: CallEnd = response.1.isFromOtherOrigin ? .responded(limits: []) : CallEnd(response.0, now: now())
+        await throttler.finish(call, with: end, savingFor: user)
         return response
     }
 }
@@ -121,14 +122,15 @@ extension CallEnd {
     /// Creates the end of a failed call from its error, which belongs to the last request. The error shows whether this request may have
     /// reached the server. If so, the throttler counts the call.
     ///
-    /// The error of a failed refresh of the session belongs to another endpoint, so it shows nothing about the limits of this endpoint.
+    /// The error of a failed refresh of the session belongs to another endpoint, and the error after a redirect to another origin belongs to
+    /// another server. So they show nothing about the limits of this endpoint.
     /// - Parameters:
     ///   - error: The error of the next layers.
     ///   - attempts: The number of requests that the next layers passed to the transport.
     ///   - now: The time of the local wall clock.
     init(_ error: any Error, attempts: Int, now: Date) {
         // Without an attempt, a response with a status also belongs to a refresh.
-        if let error = error as? APIError, error.isRefreshFailure || attempts == 0 && error.status != nil {
+        if let error = error as? APIError, !error.isAboutEndpoint || attempts == 0 && error.status != nil {
             self = attempts > 0 ? .abandoned : .withdrawn
         } else {
             self.init(error, now: now)

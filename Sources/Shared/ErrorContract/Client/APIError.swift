@@ -87,6 +87,9 @@ public struct APIError: Error, Sendable {
     public var hold: LocalHold?
     /// Whether the call failed because a refresh of the session failed for a temporary reason, such as a 503 from the refresh endpoint.
     public var isRefreshFailure = false
+    /// Whether the response came from another origin, to which a redirect led. Such a response shows nothing about the origin of the
+    /// request, so it closes no gate, opens no circuit and changes no limit of the client.
+    public var isFromOtherOrigin = false
     /// Whether the request contained credentials of a session: `Authorization`, `Cookie`, or a refresh token in its body. `nil` if this is
     /// unknown.
     ///
@@ -347,7 +350,8 @@ extension APIError: Equatable {
             && left.retryAt == right.retryAt && left.serverTimestamp == right.serverTimestamp
             && left.requestID == right.requestID && left.context == right.context && left.attempts == right.attempts
             && left.retry == right.retry && left.recovery == right.recovery && left.hold == right.hold
-            && left.isRefreshFailure == right.isRefreshFailure && left.sentCredentials == right.sentCredentials
+            && left.isRefreshFailure == right.isRefreshFailure && left.isFromOtherOrigin == right.isFromOtherOrigin
+            && left.sentCredentials == right.sentCredentials
             && left.serverTextLanguage == right.serverTextLanguage && left.presentationText == right.presentationText
             && hasSameFacts(left.underlying, right.underlying)
     }
