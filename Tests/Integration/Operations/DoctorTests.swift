@@ -76,6 +76,17 @@ import Testing
         }
     }
 
+    @Test("Reports names in .env that are not settings")
+    func unknownNames() async throws {
+        try await withFolder { folder in
+            let lines = ["ENVIRONMENT=development", "TRUSTED_PROXY=127.0.0.1", "LIMIT_LOGIN_IP=9/60", "DATABASE_URL=sqlite"]
+            try Data(lines.joined(separator: "\n").utf8).write(to: folder.appending(path: ".env"))
+            let report = try await doctor([:], in: folder)
+            #expect(report.verdicts["configuration"] == "advice")
+            #expect(report.text.contains("not settings: TRUSTED_PROXY\""), "\(report.text)")
+        }
+    }
+
     @Test("Reports every unusable setting with exit code 78")
     func settings() async throws {
         try await withFolder { folder in

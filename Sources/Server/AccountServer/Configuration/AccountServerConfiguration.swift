@@ -8,6 +8,7 @@ package import Logging
 package import Observability
 public import Pages
 public import ServerMiddleware
+import Synchronization
 
 /// The configuration of an account server, from defaults, environment variables, or properties that an app sets.
 ///
@@ -120,6 +121,8 @@ public struct AccountServerConfiguration: Sendable {
     package var logLevel: Logger.Level = .info
     /// The format of log lines.
     package var logFormat = LogFormat.text
+    /// The names in `.env` that are not settings, such as misspelled names.
+    package private(set) var unknownNames: [String] = []
 
     /// Creates a configuration with the defaults, for production.
     /// - Parameters:
@@ -170,7 +173,19 @@ extension AccountServerConfiguration {
         let file = try EnvironmentFile(path: ".env").values
         let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
         let names = Set(ProcessInfo.processInfo.environment.keys).union(file.keys)
+        // The environment has names for other programs. The names of limits are checked with the other settings.
+        unknownNames = Set(file.keys).subtracting(Self.settingNames()).filter { !$0.hasPrefix("LIMIT_") }.sorted()
         try read(ConfigReader(providers: providers), names: names, isServing: isServing)
+    }
+
+    /// Returns the names of all settings, without those of single limits.
+    package static func settingNames() -> Set<String> {
+        let names = ReadNames()
+        let none = EnvironmentVariablesProvider(environmentVariables: [:])
+        var configuration = AccountServerConfiguration(port: 0, dataFolder: URL(filePath: "/"))
+        // Without variables, the method reads every setting and refuses nothing.
+        try? configuration.read(ConfigReader(provider: none, accessReporter: names), isServing: false)
+        return names.all
     }
 
     /// Reads environment variables, which override the current values.
@@ -310,5 +325,17 @@ extension AccountServerConfiguration {
                 "is not supported; remove it and set REGISTRATION=blind (is “\(text)”)"
             )
         }
+    }
+}
+
+/// The names of the settings that a configuration reads.
+private final class ReadNames: AccessReporter {
+    private let names = Mutex<Set<String>>([])
+
+    var all: Set<String> { names.withLock(\.self) }
+
+    func report(_ event: AccessEvent) {
+        let name = event.metadata.key.components.map { $0.uppercased() }.joined(separator: "_")
+        names.withLock { _ = $0.insert(name) }
     }
 }

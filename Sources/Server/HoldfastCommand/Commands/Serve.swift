@@ -125,6 +125,10 @@ struct Serve: AsyncParsableCommand {
             if case .mailbox = configuration.mail, configuration.environment == .production {
                 logger.warning("Emails are not sent but stored in the local mailbox: set EMAIL_HOST")
             }
+            if !configuration.unknownNames.isEmpty {
+                let names = configuration.unknownNames.joined(separator: ", ")
+                logger.warning("Names in .env that are not settings are ignored", metadata: ["names": "\(names)"])
+            }
             try await requireDatabase(configuration)
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             let stores = server.accounts.stores

@@ -19,7 +19,8 @@ struct Doctor: Sendable {
         async let link = examineLinks()
         let data = await examineData()
         let settings: [Finding?] = [
-            examineConfiguration(), examineRegistration(), examineCertificate(), examineProxies(), examineOperations(),
+            examineConfiguration(), examineNames(), examineRegistration(), examineCertificate(), examineProxies(),
+            examineOperations(),
         ]
         return settings.compactMap { $0 } + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
@@ -45,6 +46,17 @@ struct Doctor: Sendable {
             )
         }
         return .good("configuration", "can be used; \(mode)")
+    }
+
+    /// Warns about names in `.env` that the server ignores.
+    private func examineNames() -> Finding? {
+        let names = configuration.unknownNames
+        guard !names.isEmpty else { return nil }
+        return .advice(
+            "configuration",
+            "ignores names in .env that are not settings: \(names.joined(separator: ", "))",
+            "correct or remove them; docs/operations/settings.md lists all settings"
+        )
     }
 
     /// Warns about open registration in production, because its response reveals whether an address has an account.
