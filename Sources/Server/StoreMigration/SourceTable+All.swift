@@ -18,49 +18,31 @@ extension SourceTable {
         columns: """
             email, first_name, password_hash, state, language, epoch, created_at, email_key, is_verified, purge_at, active_at
             """,
-        origin: "account",
         targets: [
             TargetTable(
-                name: "account",
-                insertion: """
-                    INSERT INTO account
-                        (id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at, active_at)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING
-                    """,
-                removal: "DELETE FROM account WHERE id = $1",
-                row: """
-                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at, active_at
-                    FROM account WHERE id = $1
-                    """,
-                page: """
-                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at, active_at
-                    FROM account WHERE id > $1 ORDER BY id LIMIT $2
-                    """,
-                start: [.uuid(.zero)],
-                count: "SELECT count(*) FROM account"
+                "account",
+                primaryKey: ["id"],
+                columns: [
+                    "email", "first_name", "password_hash", "state", "language", "epoch", "created_at", "is_verified",
+                    "purge_at", "active_at",
+                ],
+                start: [.uuid(.zero)]
             ) { row, _ in
                 [
                     try row.uuid(0), .text(try row.text(1)), .text(try row.text(2)), .text(try row.text(3)),
                     .text(try row.text(4)), .text(try row.text(5)), try row.integer(6), try row.double(7),
-                    .bool(try row.value(9)),
-                    try row.optionalDouble(10), try row.optionalDouble(11),
+                    .bool(try row.value(9)), try row.optionalDouble(10), try row.optionalDouble(11),
                 ]
             },
             TargetTable(
-                name: "account_email",
+                "account_email",
+                primaryKey: ["email_key"],
+                columns: ["account_id"],
                 // An address can move to another account, and a later batch can contain the change of its former account. So the row of the
                 // former account is replaced.
-                insertion: """
-                    INSERT INTO account_email (email_key, account_id) VALUES ($1, $2)
-                    ON CONFLICT (email_key) DO UPDATE SET account_id = excluded.account_id
-                    """,
-                removal: "DELETE FROM account_email WHERE account_id = $1",
-                row: "SELECT email_key, account_id FROM account_email WHERE account_id = $1",
-                page: """
-                    SELECT email_key, account_id FROM account_email WHERE email_key > $1 ORDER BY email_key LIMIT $2
-                    """,
-                start: [.bytes([])],
-                count: "SELECT count(*) FROM account_email"
+                conflict: "DO UPDATE SET account_id = excluded.account_id",
+                lookup: ["account_id"],
+                start: [.bytes([])]
             ) { row, keys in
                 [.bytes(keys.key(ofNormalized: try row.text(8))), try row.uuid(0)]
             },
@@ -73,21 +55,12 @@ extension SourceTable {
         name: "session",
         key: ["id"],
         columns: "account_id, created_at, refreshed_at, device_name",
-        origin: "session",
         targets: [
             TargetTable(
-                name: "session",
-                insertion: """
-                    INSERT INTO session (id, account_id, created_at, refreshed_at, device_name)
-                    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING
-                    """,
-                removal: "DELETE FROM session WHERE id = $1",
-                row: "SELECT id, account_id, created_at, refreshed_at, device_name FROM session WHERE id = $1",
-                page: """
-                    SELECT id, account_id, created_at, refreshed_at, device_name FROM session WHERE id > $1 ORDER BY id LIMIT $2
-                    """,
-                start: [.uuid(.zero)],
-                count: "SELECT count(*) FROM session"
+                "session",
+                primaryKey: ["id"],
+                columns: ["account_id", "created_at", "refreshed_at", "device_name"],
+                start: [.uuid(.zero)]
             ) { row, _ in
                 [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3), row.optionalText(4)]
             }
@@ -100,22 +73,13 @@ extension SourceTable {
         name: "refresh_token",
         key: ["digest"],
         columns: "session_id, session.account_id, parent, used_at",
-        origin: "refresh_token JOIN session ON session.id = session_id",
+        joins: "JOIN session ON session.id = session_id",
         targets: [
             TargetTable(
-                name: "refresh_token",
-                insertion: """
-                    INSERT INTO refresh_token (digest, session_id, account_id, parent, used_at)
-                    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (digest) DO NOTHING
-                    """,
-                removal: "DELETE FROM refresh_token WHERE digest = $1",
-                row: "SELECT digest, session_id, account_id, parent, used_at FROM refresh_token WHERE digest = $1",
-                page: """
-                    SELECT digest, session_id, account_id, parent, used_at FROM refresh_token
-                    WHERE digest > $1 ORDER BY digest LIMIT $2
-                    """,
+                "refresh_token",
+                primaryKey: ["digest"],
+                columns: ["session_id", "account_id", "parent", "used_at"],
                 start: [.bytes([])],
-                count: "SELECT count(*) FROM refresh_token",
                 values: { row, _ in
                     [
                         try row.bytes(0), try row.uuid(1), try row.uuid(2), try row.optionalBytes(3), try row.optionalDouble(4),
@@ -135,25 +99,13 @@ extension SourceTable {
         columns: """
             account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
             """,
-        origin: "reset_token JOIN account ON account.id = account_id",
+        joins: "JOIN account ON account.id = account_id",
         targets: [
             TargetTable(
-                name: "reset_token",
-                insertion: """
-                    INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at, consumed_at)
-                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (digest) DO NOTHING
-                    """,
-                removal: "DELETE FROM reset_token WHERE digest = $1",
-                row: """
-                    SELECT digest, account_id, email_key, created_at, expires_at, consumed_at FROM reset_token
-                    WHERE digest = $1
-                    """,
-                page: """
-                    SELECT digest, account_id, email_key, created_at, expires_at, consumed_at FROM reset_token
-                    WHERE digest > $1 ORDER BY digest LIMIT $2
-                    """,
+                "reset_token",
+                primaryKey: ["digest"],
+                columns: ["account_id", "email_key", "created_at", "expires_at", "consumed_at"],
                 start: [.bytes([])],
-                count: "SELECT count(*) FROM reset_token",
                 values: { row, keys in
                     [
                         try row.bytes(0), try row.uuid(1), .bytes(keys.key(ofNormalized: try row.text(2))), try row.double(3),
@@ -170,22 +122,12 @@ extension SourceTable {
         name: "freeze_token",
         key: ["digest"],
         columns: "account_id, expires_at, consumed_at",
-        origin: "freeze_token",
         targets: [
             TargetTable(
-                name: "freeze_token",
-                insertion: """
-                    INSERT INTO freeze_token (digest, account_id, expires_at, consumed_at)
-                    VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO NOTHING
-                    """,
-                removal: "DELETE FROM freeze_token WHERE digest = $1",
-                row: "SELECT digest, account_id, expires_at, consumed_at FROM freeze_token WHERE digest = $1",
-                page: """
-                    SELECT digest, account_id, expires_at, consumed_at FROM freeze_token
-                    WHERE digest > $1 ORDER BY digest LIMIT $2
-                    """,
+                "freeze_token",
+                primaryKey: ["digest"],
+                columns: ["account_id", "expires_at", "consumed_at"],
                 start: [.bytes([])],
-                count: "SELECT count(*) FROM freeze_token",
                 values: { row, _ in
                     [try row.bytes(0), try row.uuid(1), try row.double(2), try row.optionalDouble(3)]
                 },
@@ -204,29 +146,15 @@ extension SourceTable {
             kind, email, account_id, language, iif(state = 'taken', created_at, due_at), failures,
             iif(state = 'taken', 'waiting', state), reason, client, request_id, ifnull(client, ''), text
             """,
-        origin: "mail_intent",
         targets: [
             TargetTable(
-                name: "mail_intent",
-                insertion: """
-                    INSERT INTO mail_intent
-                        (id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id, network,
-                        text)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING
-                    """,
-                removal: "DELETE FROM mail_intent WHERE id = $1",
-                row: """
-                    SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id,
-                        network, text
-                    FROM mail_intent WHERE id = $1
-                    """,
-                page: """
-                    SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id,
-                        network, text
-                    FROM mail_intent WHERE id > $1 ORDER BY id LIMIT $2
-                    """,
+                "mail_intent",
+                primaryKey: ["id"],
+                columns: [
+                    "kind", "email", "account_id", "language", "created_at", "due_at", "failures", "state", "reason", "client",
+                    "request_id", "network", "text",
+                ],
                 start: [.uuid(.zero)],
-                count: "SELECT count(*) FROM mail_intent",
                 values: { row, _ in
                     [
                         try row.uuid(1), .text(try row.text(2)), row.optionalText(3), try row.optionalUUID(4),
@@ -246,22 +174,12 @@ extension SourceTable {
         name: "sent_reset",
         key: ["intent_id"],
         columns: "account_id, sent_at, ends_at",
-        origin: "sent_reset",
         targets: [
             TargetTable(
-                name: "sent_reset",
-                insertion: """
-                    INSERT INTO sent_reset (intent_id, account_id, sent_at, ends_at)
-                    VALUES ($1, $2, $3, $4) ON CONFLICT (intent_id) DO NOTHING
-                    """,
-                removal: "DELETE FROM sent_reset WHERE intent_id = $1",
-                row: "SELECT intent_id, account_id, sent_at, ends_at FROM sent_reset WHERE intent_id = $1",
-                page: """
-                    SELECT intent_id, account_id, sent_at, ends_at FROM sent_reset
-                    WHERE intent_id > $1 ORDER BY intent_id LIMIT $2
-                    """,
-                start: [.uuid(.zero)],
-                count: "SELECT count(*) FROM sent_reset"
+                "sent_reset",
+                primaryKey: ["intent_id"],
+                columns: ["account_id", "sent_at", "ends_at"],
+                start: [.uuid(.zero)]
             ) { row, _ in
                 [try row.uuid(0), try row.optionalUUID(1), try row.double(2), try row.double(3)]
             }
@@ -274,25 +192,12 @@ extension SourceTable {
         key: ["id"],
         moreKey: ["account_id", "time"],
         columns: "kind, client, request_id",
-        origin: "audit_event",
         targets: [
             TargetTable(
-                name: "audit_event",
-                insertion: """
-                    INSERT INTO audit_event (account_id, time, id, kind, client, request_id)
-                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, time, id) DO NOTHING
-                    """,
-                removal: "DELETE FROM audit_event WHERE account_id = $1 AND time = $2 AND id = $3",
-                row: """
-                    SELECT account_id, time, id, kind, client, request_id FROM audit_event
-                    WHERE account_id = $1 AND time = $2 AND id = $3
-                    """,
-                page: """
-                    SELECT account_id, time, id, kind, client, request_id FROM audit_event
-                    WHERE (account_id, time, id) > ($1, $2, $3) ORDER BY account_id, time, id LIMIT $4
-                    """,
+                "audit_event",
+                primaryKey: ["account_id", "time", "id"],
+                columns: ["kind", "client", "request_id"],
                 start: [.uuid(.zero), .double(-.infinity), .uuid(.zero)],
-                count: "SELECT count(*) FROM audit_event",
                 values: { row, _ in
                     try eventKey(row) + [.text(try row.text(3)), row.optionalText(4), row.optionalText(5)]
                 },
@@ -320,28 +225,14 @@ extension SourceTable {
         name: "idempotency_key",
         key: ["digest"],
         columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size",
-        origin: "idempotency_key",
         targets: [
             TargetTable(
-                name: "idempotency_key",
-                insertion: """
-                    INSERT INTO idempotency_key
-                        (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (digest) DO NOTHING
-                    """,
-                removal: "DELETE FROM idempotency_key WHERE digest = $1",
-                row: """
-                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size
-                    FROM idempotency_key
-                    WHERE digest = $1
-                    """,
-                page: """
-                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size
-                    FROM idempotency_key
-                    WHERE digest > $1 ORDER BY digest LIMIT $2
-                    """,
+                "idempotency_key",
+                primaryKey: ["digest"],
+                columns: [
+                    "client", "fingerprint", "claim", "is_finished", "ends_at", "status", "headers", "body", "network", "size",
+                ],
                 start: [.bytes([])],
-                count: "SELECT count(*) FROM idempotency_key",
                 values: { row, _ in
                     [
                         try row.bytes(0), try row.integer(1), try row.bytes(2), try row.integer(3), .bool(try row.value(4)),
@@ -362,26 +253,14 @@ extension SourceTable {
         name: "account_link",
         key: ["digest"],
         columns: "purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at",
-        origin: "account_link",
         targets: [
             TargetTable(
-                name: "account_link",
-                insertion: """
-                    INSERT INTO account_link
-                        (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (digest) DO NOTHING
-                    """,
-                removal: "DELETE FROM account_link WHERE digest = $1",
-                row: """
-                    SELECT digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at
-                    FROM account_link WHERE digest = $1
-                    """,
-                page: """
-                    SELECT digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at
-                    FROM account_link WHERE digest > $1 ORDER BY digest LIMIT $2
-                    """,
+                "account_link",
+                primaryKey: ["digest"],
+                columns: [
+                    "purpose", "account_id", "email", "email_key", "epoch", "first_name", "language", "created_at", "expires_at",
+                ],
                 start: [.bytes([])],
-                count: "SELECT count(*) FROM account_link",
                 values: { row, _ in
                     [
                         try row.bytes(0), .text(try row.text(1)), try row.optionalUUID(2), .text(try row.text(3)),
@@ -399,25 +278,12 @@ extension SourceTable {
         name: "former_address",
         key: ["account_id", "place"],
         columns: "email, email_key, replaced_at, expires_at",
-        origin: "former_address",
         targets: [
             TargetTable(
-                name: "former_address",
-                insertion: """
-                    INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
-                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, place) DO NOTHING
-                    """,
-                removal: "DELETE FROM former_address WHERE account_id = $1 AND place = $2",
-                row: """
-                    SELECT account_id, place, email, email_key, replaced_at, expires_at FROM former_address
-                    WHERE account_id = $1 AND place = $2
-                    """,
-                page: """
-                    SELECT account_id, place, email, email_key, replaced_at, expires_at FROM former_address
-                    WHERE (account_id, place) > ($1, $2) ORDER BY account_id, place LIMIT $3
-                    """,
+                "former_address",
+                primaryKey: ["account_id", "place"],
+                columns: ["email", "email_key", "replaced_at", "expires_at"],
                 start: [.uuid(.zero), .integer(-1)],
-                count: "SELECT count(*) FROM former_address",
                 values: { row, _ in
                     [
                         try row.uuid(0), try row.integer(1), .text(try row.text(2)), .text(try row.text(3)), try row.double(4),
@@ -434,22 +300,12 @@ extension SourceTable {
         name: "account_device",
         key: ["account_id", "family"],
         columns: "first_seen_at",
-        origin: "account_device",
         targets: [
             TargetTable(
-                name: "account_device",
-                insertion: """
-                    INSERT INTO account_device (account_id, family, first_seen_at) VALUES ($1, $2, $3)
-                    ON CONFLICT (account_id, family) DO NOTHING
-                    """,
-                removal: "DELETE FROM account_device WHERE account_id = $1 AND family = $2",
-                row: "SELECT account_id, family, first_seen_at FROM account_device WHERE account_id = $1 AND family = $2",
-                page: """
-                    SELECT account_id, family, first_seen_at FROM account_device
-                    WHERE (account_id, family) > ($1, $2) ORDER BY account_id, family LIMIT $3
-                    """,
+                "account_device",
+                primaryKey: ["account_id", "family"],
+                columns: ["first_seen_at"],
                 start: [.uuid(.zero), .text("")],
-                count: "SELECT count(*) FROM account_device",
                 values: { row, _ in [try row.uuid(0), .text(try row.text(1)), try row.double(2)] },
                 key: { [try $0.uuid(0), .text(try $0.text(1))] }
             )
@@ -461,18 +317,12 @@ extension SourceTable {
         name: "purged_account",
         key: ["id"],
         columns: "purged_at, is_listed",
-        origin: "purged_account",
         targets: [
             TargetTable(
-                name: "purged_account",
-                insertion: """
-                    INSERT INTO purged_account (id, purged_at, is_listed) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING
-                    """,
-                removal: "DELETE FROM purged_account WHERE id = $1",
-                row: "SELECT id, purged_at, is_listed FROM purged_account WHERE id = $1",
-                page: "SELECT id, purged_at, is_listed FROM purged_account WHERE id > $1 ORDER BY id LIMIT $2",
-                start: [.uuid(.zero)],
-                count: "SELECT count(*) FROM purged_account"
+                "purged_account",
+                primaryKey: ["id"],
+                columns: ["purged_at", "is_listed"],
+                start: [.uuid(.zero)]
             ) { row, _ in
                 [try row.uuid(0), try row.double(1), .bool(try row.value(2))]
             }
@@ -484,17 +334,8 @@ extension SourceTable {
         name: "purge_event",
         key: ["id"],
         columns: "kind, time",
-        origin: "purge_event",
         targets: [
-            TargetTable(
-                name: "purge_event",
-                insertion: "INSERT INTO purge_event (id, kind, time) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING",
-                removal: "DELETE FROM purge_event WHERE id = $1",
-                row: "SELECT id, kind, time FROM purge_event WHERE id = $1",
-                page: "SELECT id, kind, time FROM purge_event WHERE id > $1 ORDER BY id LIMIT $2",
-                start: [.uuid(.zero)],
-                count: "SELECT count(*) FROM purge_event"
-            ) { row, _ in
+            TargetTable("purge_event", primaryKey: ["id"], columns: ["kind", "time"], start: [.uuid(.zero)]) { row, _ in
                 [try row.uuid(0), .text(try row.text(1)), try row.double(2)]
             }
         ]

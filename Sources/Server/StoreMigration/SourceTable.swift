@@ -20,14 +20,17 @@ struct SourceTable: Sendable {
     var moreKey: [String] = []
     /// The columns that a query reads after the columns of the key.
     let columns: String
-    /// The `FROM` clause: the table, and the tables that are joined for further columns.
-    let origin: String
+    /// The clauses that join tables for further columns.
+    var joins = ""
     /// The tables of PostgreSQL that have one row for each row of this table. The table of accounts has two target tables, and all other
     /// tables have one.
     let targets: [TargetTable]
 
     /// The columns whose values the log of changes contains, at most three.
     var loggedKey: [String] { key + moreKey }
+
+    /// The `FROM` clause: the table and ``joins``.
+    var origin: String { "\(name) \(joins)" }
 
     /// Returns a query for rows: the logged key first, then ``columns``.
     /// - Parameter condition: A condition in SQL.
@@ -56,7 +59,7 @@ struct SourceTable: Sendable {
 struct TargetTable: Sendable {
     /// The name of the table.
     let name: String
-    /// Adds a row with ``values`` as its parameters. If a row with the same key exists, the statement doesn't change this row, so a
+    /// Adds a row with ``values`` as its parameters. If a row with the same key exists, the statement usually doesn't change this row, so a
     /// repeated batch doesn't fail.
     let insertion: PostgresStatement
     /// Removes the row that ``key`` identifies.
@@ -66,15 +69,76 @@ struct TargetTable: Sendable {
     /// Selects the rows after a key, up to a limit. The key consists of the first columns of a row. The parameters are the values of these
     /// columns and the limit.
     let page: PostgresStatement
-    /// The key after which the first page begins. It is less than the key of any row.
-    let start: [PostgresValue]
     /// Counts the rows.
     let count: PostgresStatement
+    /// The key after which the first page begins. It is less than the key of any row.
+    let start: [PostgresValue]
     /// Converts a row of SQLite to the values of this table, in the order in which ``row`` and ``page`` select them. Throws ``CopyFailure``
     /// if a column has an unexpected type.
     let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
     /// Converts a logged key to the parameters with which ``row`` and ``removal`` find a row.
-    var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
+    let key: @Sendable (SourceRow) throws -> [PostgresValue]
+
+    /// Creates a table with its statements.
+    /// - Parameters:
+    ///   - name: The name of the table.
+    ///   - primaryKey: The columns of the primary key, which are the first columns of a row.
+    ///   - columns: The other columns.
+    ///   - conflict: The effect of ``insertion`` if a row with the same key exists.
+    ///   - lookup: The columns by which ``row`` and ``removal`` find a row; `nil` for the primary key.
+    ///   - start: The key after which the first page begins.
+    ///   - values: Converts a row of SQLite to the values of all columns.
+    ///   - key: Converts a logged key to the values of the columns `lookup`.
+    init(
+        _ name: PostgresStatement,
+        primaryKey: [PostgresStatement],
+        columns: [PostgresStatement],
+        conflict: PostgresStatement = "DO NOTHING",
+        lookup: [PostgresStatement]? = nil,
+        start: [PostgresValue],
+        values: @escaping @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue],
+        key: @escaping @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
+    ) {
+        let all = primaryKey + columns
+        let (list, keyList) = (all.joined(by: ", "), primaryKey.joined(by: ", "))
+        let marks = Self.parameters[..<all.count].joined(by: ", ")
+        let keyMarks = Self.parameters[..<primaryKey.count].joined(by: ", ")
+        let conditions = zip(lookup ?? primaryKey, Self.parameters).map { column, mark in
+            PostgresStatement.of(column, "=", mark)
+        }
+        let isRow = conditions.joined(by: " AND ")
+        let isAfter = PostgresStatement.of("(", keyList, ") > (", keyMarks, ")")
+        let limit = Self.parameters[primaryKey.count]
+        self.name = name.text
+        insertion = .of("INSERT INTO", name, "(", list, ") VALUES (", marks, ") ON CONFLICT (", keyList, ")", conflict)
+        removal = .of("DELETE FROM", name, "WHERE", isRow)
+        row = .of("SELECT", list, "FROM", name, "WHERE", isRow)
+        page = .of("SELECT", list, "FROM", name, "WHERE", isAfter, "ORDER BY", keyList, "LIMIT", limit)
+        count = .of("SELECT count(*) FROM", name)
+        self.start = start
+        self.values = values
+        self.key = key
+    }
+
+    /// The parameters of a statement, in order. No table has more columns.
+    private static let parameters: [PostgresStatement] = [
+        "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14",
+    ]
+}
+
+extension PostgresStatement {
+    /// Joins parts of a statement by spaces.
+    fileprivate static func of(_ parts: PostgresStatement...) -> PostgresStatement { parts.joined(by: " ") }
+}
+
+extension Sequence<PostgresStatement> {
+    /// Joins parts of a statement by a separator.
+    fileprivate func joined(by separator: PostgresStatement) -> PostgresStatement {
+        var parts = makeIterator()
+        var statement = parts.next() ?? ""
+        while let part = parts.next() { statement = statement + separator + part }
+        return statement
+    }
 }
 
 /// A row of SQLite, or a key from the log of changes. Its methods convert columns to values of PostgreSQL. The methods take the index of a
