@@ -46,7 +46,7 @@ import Testing
         let outcomes = Self.outcomes + [.emailRestored(try EmailAddress("ana@example.com"))]
         let texts =
             forms.flatMap { [$0.heading, $0.lead, $0.submit, $0.expired] } + outcomes.map(\.text)
-            + [PageTexts.linkUsed, PageTexts.linkIncomplete, PageTexts.currentPassword]
+            + [PageTexts.linkUsed, PageTexts.linkIncomplete, ContractText.currentPassword]
         for text in texts { #expect(text.languages == Set(Language.supported), "\(text.text(in: .english))") }
     }
 

@@ -59,15 +59,6 @@ enum MailTexts {
         fr: "Cliquez sur le bouton ci-dessous pour réinitialiser votre mot de passe en toute sécurité\u{A0}:",
         de: "Klicke auf die Schaltfläche unten, um dein Passwort sicher zurückzusetzen:"
     )
-    /// The label of the button in the HTML part.
-    static let resetButton = LocalizedText(
-        en: "Reset Password",
-        es: "Restablecer Contraseña",
-        he: "איפוס סיסמה",
-        pt: "Redefinir senha",
-        fr: "Réinitialiser le mot de passe",
-        de: "Passwort zurücksetzen"
-    )
     /// The line above the link in the text part, which has no buttons. `{label}` is the label of the button.
     static let buttonLine = LocalizedText(
         en: "{label}:",

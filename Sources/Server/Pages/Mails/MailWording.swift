@@ -37,7 +37,7 @@ struct MailWording {
                 subject: MailTexts.resetSubject,
                 preview: MailTexts.resetPreview,
                 paragraphs: [MailTexts.resetRequested, MailTexts.resetClick],
-                button: MailTexts.resetButton,
+                button: ContractText.resetTitle,
                 afterButton: [Self.expiry(settings.linkLifetime), MailTexts.resetIgnore]
             )
         case .passwordChanged:
@@ -63,7 +63,7 @@ struct MailWording {
                 subject: MailTexts.existsSubject,
                 preview: MailTexts.existsPreview,
                 paragraphs: [MailTexts.activateRequested, MailTexts.existsAlready, MailTexts.existsClick],
-                button: MailTexts.resetButton,
+                button: ContractText.resetTitle,
                 afterButton: [Self.expiry(settings.linkLifetime), MailTexts.existsIgnore]
             )
         case .confirmEmail:

@@ -20,15 +20,6 @@ extension PageTexts {
         fr: "Ce lien n’est pas complet. Ouvrez-le à nouveau depuis votre e-mail.",
         de: "Dieser Link ist nicht vollständig. Öffne ihn noch einmal aus deiner E-Mail."
     )
-    /// The label of the field for the current password.
-    static let currentPassword = LocalizedText(
-        en: "Current password",
-        es: "Contraseña actual",
-        he: "סיסמה נוכחית",
-        pt: "Senha atual",
-        fr: "Mot de passe actuel",
-        de: "Aktuelles Passwort"
-    )
 
     /// The form that verifies an address with the current password.
     static let verify = AccountFormTexts(
@@ -49,14 +40,7 @@ extension PageTexts {
                 "Saisissez le mot de passe actuel de votre compte pour vérifier votre adresse e-mail. Votre session restera ouverte.",
             de: "Gib das aktuelle Passwort deines Kontos ein, um deine E-Mail-Adresse zu bestätigen. Du bleibst angemeldet."
         ),
-        submit: LocalizedText(
-            en: "Verify Email",
-            es: "Verificar Correo",
-            he: "אימות האימייל",
-            pt: "Verificar e-mail",
-            fr: "Vérifier l’adresse e-mail",
-            de: "E-Mail-Adresse bestätigen"
-        ),
+        submit: MailTexts.verifyButton,
         expired: LocalizedText(
             en: "If your address is not verified yet, request a new link in the app.",
             es: "Si tu correo aún no está verificado, solicita un nuevo enlace en la aplicación.",
@@ -110,14 +94,7 @@ extension PageTexts {
             fr: "Terminez votre inscription",
             de: "Schließe deine Registrierung ab"
         ),
-        lead: LocalizedText(
-            en: "Choose a password to create your account.",
-            es: "Elige una contraseña para crear tu cuenta.",
-            he: "נא לבחור סיסמה כדי ליצור את החשבון.",
-            pt: "Escolha uma senha para criar sua conta.",
-            fr: "Choisissez un mot de passe pour créer votre compte.",
-            de: "Wähle ein Passwort, um dein Konto zu erstellen."
-        ),
+        lead: ContractText.choosePasswordReason,
         submit: LocalizedText(
             en: "Create Account",
             es: "Crear Cuenta",
@@ -158,14 +135,7 @@ extension PageTexts {
             de:
                 "Gib das aktuelle Passwort deines Kontos ein, um seine E-Mail-Adresse durch diese zu ersetzen. Alle Sitzungen werden beendet."
         ),
-        submit: LocalizedText(
-            en: "Confirm Email",
-            es: "Confirmar Correo",
-            he: "אישור האימייל",
-            pt: "Confirmar e-mail",
-            fr: "Confirmer l’adresse e-mail",
-            de: "E-Mail-Adresse bestätigen"
-        ),
+        submit: MailTexts.confirmButton,
         expired: LocalizedText(
             en: "If your address has not been changed yet, change it again in the app.",
             es: "Si tu correo aún no fue cambiado, cámbialo de nuevo en la aplicación.",
@@ -198,14 +168,7 @@ extension PageTexts {
             de:
                 "Diese Adresse gehört dann wieder zu deinem Konto. Alle Sitzungen werden beendet, und das Passwort gilt nicht mehr: Du legst ein neues fest."
         ),
-        submit: LocalizedText(
-            en: "Restore Address",
-            es: "Recuperar Dirección",
-            he: "שחזור הכתובת",
-            pt: "Recuperar endereço",
-            fr: "Rétablir l’adresse",
-            de: "Adresse wiederherstellen"
-        ),
+        submit: MailTexts.restoreAddressButton,
         expired: LocalizedText(
             en: "If this address belongs to your account, you can reset your password.",
             es: "Si esta dirección pertenece a tu cuenta, puedes restablecer tu contraseña.",
@@ -233,14 +196,7 @@ extension PageTexts {
             fr: "Votre compte et ses données ne seront pas effacés. Votre mot de passe restera le même.",
             de: "Dein Konto und seine Daten werden nicht entfernt. Dein Passwort bleibt gleich."
         ),
-        submit: LocalizedText(
-            en: "Restore Account",
-            es: "Recuperar Cuenta",
-            he: "שחזור החשבון",
-            pt: "Recuperar conta",
-            fr: "Restaurer le compte",
-            de: "Konto wiederherstellen"
-        ),
+        submit: MailTexts.keepButton,
         expired: LocalizedText(
             en: "If you have restored your account, sign in. Otherwise, it may already be removed; then you can register again.",
             es:

@@ -90,7 +90,7 @@ extension PageWriter {
             "email": address?.text ?? "",
             "problem": problem.map(say),
             "isFocused": true,
-            "passwordLabel": say(PageTexts.currentPassword),
+            "passwordLabel": say(ContractText.currentPassword),
             "show": say(PageTexts.show),
             "hide": say(PageTexts.hide),
         ]

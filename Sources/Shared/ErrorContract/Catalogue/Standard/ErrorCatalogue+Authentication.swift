@@ -187,14 +187,7 @@ extension ErrorCatalogue {
             userAction: "Re-authenticate to get new token",
             retry: .afterRefreshOrSignIn,
             recovery: .signIn,
-            message: LocalizedText(
-                en: "Please sign in again.",
-                es: "Por favor, inicia sesión de nuevo.",
-                he: "נא להתחבר שוב.",
-                pt: "Por favor, entre novamente.",
-                fr: "Veuillez vous reconnecter.",
-                de: "Bitte melde dich erneut an."
-            ),
+            message: ContractText.sessionExpired,
             documentation: """
                 Returned if an access token can't be decoded or has a wrong signature. Refresh if there is a refresh token; \
                 otherwise request a sign-in. If the new token gets the same error, don't refresh again.
@@ -229,14 +222,7 @@ extension ErrorCatalogue {
             userAction: "Log in again",
             retry: .afterSignIn,
             recovery: .signIn,
-            message: LocalizedText(
-                en: "Please sign in again.",
-                es: "Por favor, inicia sesión de nuevo.",
-                he: "נא להתחבר שוב.",
-                pt: "Por favor, entre novamente.",
-                fr: "Veuillez vous reconnecter.",
-                de: "Bitte melde dich erneut an."
-            ),
+            message: ContractText.sessionExpired,
             documentation: """
                 Returned if the session has ended: after too long without use, after its maximum lifetime, or because of a \
                 reset, a lock of the account or a sign-out on another device. A client removes its credentials and requests a \
@@ -358,14 +344,7 @@ extension ErrorCatalogue {
             userAction: "Re-authenticate with credentials",
             retry: .afterSignIn,
             recovery: .signIn,
-            message: LocalizedText(
-                en: "Please sign in again.",
-                es: "Por favor, inicia sesión de nuevo.",
-                he: "נא להתחבר שוב.",
-                pt: "Por favor, entre novamente.",
-                fr: "Veuillez vous reconnecter.",
-                de: "Bitte melde dich erneut an."
-            ),
+            message: ContractText.sessionExpired,
             documentation: """
                 Returned if a refresh token is unknown or was used before; a second use ends the session with all its tokens, \
                 because two parties may have the token. A client removes its credentials and requests a sign-in, and must not \
@@ -439,14 +418,7 @@ extension ErrorCatalogue {
             summary: "Reset link is unknown, expired or already used",
             userAction: "Request a new link",
             recovery: .requestNewLink,
-            message: LocalizedText(
-                en: "Invalid or expired token",
-                es: "Token inválido o expirado",
-                he: "האסימון אינו תקף או שפג תוקפו",
-                pt: "Token inválido ou expirado",
-                fr: "Jeton invalide ou expiré",
-                de: "Token ungültig oder abgelaufen"
-            ),
+            message: ContractText.tokenInvalid,
             documentation: """
                 Returned if a reset link is unknown, expired or used; the response is the same in all cases. It differs from \
                 the codes of sessions, so that a client does not sign the user out. The client offers to send a new link.

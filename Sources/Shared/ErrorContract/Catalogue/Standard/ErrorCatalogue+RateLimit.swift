@@ -48,14 +48,7 @@ extension ErrorCatalogue {
             userAction: "Wait before retrying (see retry_after field)",
             retry: .afterDelay,
             recovery: .wait,
-            message: LocalizedText(
-                en: "Too many attempts. Try again later.",
-                es: "Demasiados intentos. Intenta de nuevo más tarde.",
-                he: "יותר מדי ניסיונות. ניתן לנסות שוב מאוחר יותר.",
-                pt: "Muitas tentativas. Tente novamente mais tarde.",
-                fr: "Trop de tentatives. Réessayez plus tard.",
-                de: "Zu viele Versuche. Versuche es später erneut."
-            ),
+            message: ContractText.limitedLater,
             documentation: """
                 Returned if a limit of the server is exceeded; details.retry_after and Retry-After contain the same delay, in \
                 whole seconds. A client waits for this delay if it fits its deadline; it must not return earlier or use other \
@@ -70,14 +63,7 @@ extension ErrorCatalogue {
             userAction: "Slow down request rate",
             retry: .afterDelay,
             recovery: .wait,
-            message: LocalizedText(
-                en: "Too many attempts. Try again later.",
-                es: "Demasiados intentos. Intenta de nuevo más tarde.",
-                he: "יותר מדי ניסיונות. ניתן לנסות שוב מאוחר יותר.",
-                pt: "Muitas tentativas. Tente novamente mais tarde.",
-                fr: "Trop de tentatives. Réessayez plus tard.",
-                de: "Zu viele Versuche. Versuche es später erneut."
-            ),
+            message: ContractText.limitedLater,
             documentation: """
                 Returned like RATE_LIMIT_EXCEEDED, by limits that count requests instead of attempts. Clients treat both codes \
                 alike. Check for loops that poll, and for retries without backoff.

@@ -54,14 +54,7 @@ extension ErrorCatalogue {
             userAction: "Try again later or contact support",
             retry: .withBackoff,
             recovery: .retry,
-            message: LocalizedText(
-                en: "Something went wrong. Please try again.",
-                es: "Algo salió mal. Por favor, intenta de nuevo.",
-                he: "משהו השתבש. נא לנסות שוב.",
-                pt: "Algo deu errado. Por favor, tente novamente.",
-                fr: "Un problème est survenu. Veuillez réessayer.",
-                de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
-            ),
+            message: ContractText.server,
             documentation: """
                 Returned if the server failed unexpectedly; its log contains the cause under the request id, the response \
                 never does. Repeat the call with backoff if it is safe to repeat.
@@ -75,14 +68,7 @@ extension ErrorCatalogue {
             userAction: "Try again later",
             retry: .withBackoff,
             recovery: .retry,
-            message: LocalizedText(
-                en: "Something went wrong. Please try again.",
-                es: "Algo salió mal. Por favor, intenta de nuevo.",
-                he: "משהו השתבש. נא לנסות שוב.",
-                pt: "Algo deu errado. Por favor, tente novamente.",
-                fr: "Un problème est survenu. Veuillez réessayer.",
-                de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
-            ),
+            message: ContractText.server,
             documentation: """
                 Returned if the server's database refused or lost an operation. Check the log under the request id, then the \
                 database. A write may have taken effect, so repeat only calls that are safe to repeat.
@@ -96,14 +82,7 @@ extension ErrorCatalogue {
             userAction: "Check connection and retry",
             retry: .withBackoff,
             recovery: .retry,
-            message: LocalizedText(
-                en: "Something went wrong. Please try again.",
-                es: "Algo salió mal. Por favor, intenta de nuevo.",
-                he: "משהו השתבש. נא לנסות שוב.",
-                pt: "Algo deu errado. Por favor, tente novamente.",
-                fr: "Un problème est survenu. Veuillez réessayer.",
-                de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
-            ),
+            message: ContractText.server,
             documentation: """
                 Returned if the server could not reach a system on which it depends. The cause is the server's network, not \
                 the device's, so don't advise the user to check the connection.

@@ -104,14 +104,7 @@ extension ErrorCatalogue {
             summary: "Email format is invalid",
             userAction: "Enter valid email address",
             recovery: .fixFields,
-            message: LocalizedText(
-                en: "Please enter a valid email address",
-                es: "Por favor, ingresa un correo electrónico válido",
-                he: "נא להזין כתובת אימייל תקינה",
-                pt: "Por favor, informe um e-mail válido",
-                fr: "Veuillez saisir une adresse e-mail valide",
-                de: "Bitte gib eine gültige E-Mail-Adresse ein"
-            ),
+            message: ContractText.emailMalformed,
             documentation: """
                 Returned if a text can't be an email address. It does not reveal whether the address exists or has an account.
                 """
