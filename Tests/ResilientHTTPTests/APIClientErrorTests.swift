@@ -147,20 +147,9 @@ import Testing
         func apiError(context: String?) -> APIError { APIError(.unauthorized) }
     }
 
-    private struct Throwing: ClientMiddleware {
-        func intercept(
-            _ request: HTTPRequest,
-            body: RequestBody?,
-            context: CallContext,
-            next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-        ) async throws -> (HTTPResponse, ResponseBody) {
-            throw Expired()
-        }
-    }
-
     @Test("Uses the kind that a middleware's convertible error declares")
     func convertible() async throws {
-        let client = try makeClient(ScriptedTransport([]), middleware: [Throwing()])
+        let client = try makeClient(ScriptedTransport([]), middleware: [ClosureMiddleware { _, _, _ in throw Expired() }])
         let error = await failure { _ = try await client.send(.get, "/a", context: "c") }
         #expect(error?.kind == .unauthorized && error?.context == "c")
     }

@@ -5,35 +5,11 @@ import ResilientHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
-    /// Never responds, and ends when it is canceled.
-    private struct Silence: HTTPTransport {
-        let clock: ManualClock
-
-        func send(
-            _ request: HTTPRequest,
-            body: RequestBody?,
-            timeout: Duration
-        ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-            do {
-                try await clock.sleep(for: timeout)
-            } catch {
-                throw TransportError(.cancelled, message: "cancelled", wasSent: true, cause: error)
-            }
+    /// Returns a transport that never responds, and ends when it is canceled.
+    private func silence(_ clock: ManualClock) -> ClosureTransport {
+        ClosureTransport { _, _, timeout in
+            try await clock.sleep(for: timeout)
             throw TransportError(.timeout, message: "timed out", wasSent: true)
-        }
-    }
-
-    /// Responds at once with a body that starts and never ends, and signals when the body is read.
-    private struct Endless: HTTPTransport {
-        let status: Int
-        let chunks: AsyncThrowingStream<[UInt8], any Error>
-
-        func send(
-            _ request: HTTPRequest,
-            body: RequestBody?,
-            timeout: Duration
-        ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-            (HTTPResponse(status: .init(code: status)), ResponseBody(chunks))
         }
     }
 
@@ -43,7 +19,7 @@ import Testing
     )
     func waiting(name: String) async throws {
         let clock = ManualClock()
-        let client = try makeClient(Silence(clock: clock))
+        let client = try makeClient(silence(clock))
         let method = try #require(HTTPRequest.Method(name))
         let call = Task { await failure { _ = try await client.send(method, "/a") } }
         await clock.waitForSleepers()
@@ -56,7 +32,7 @@ import Testing
     @Test("The transport receives the call's time limit")
     func timeout() async throws {
         let clock = ManualClock()
-        let client = try makeClient(Silence(clock: clock))
+        let client = try makeClient(silence(clock))
         let call = Task { await failure { _ = try await client.send(.get, "/a") } }
         await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
@@ -69,7 +45,9 @@ import Testing
         let (started, signal) = AsyncStream<Void>.makeStream()
         continuation.onTermination = { _ in signal.finish() }
         continuation.yield(Array("1".utf8))
-        let client = try makeClient(Endless(status: status, chunks: chunks))
+        // Responds at once with a body that starts and never ends.
+        let endless = ClosureTransport { _, _, _ in (HTTPResponse(status: .init(code: status)), ResponseBody(chunks)) }
+        let client = try makeClient(endless)
         let call = Task { await failure { let _: Int = try await client.get("/a") } }
         call.cancel()
         #expect(await call.value?.kind == .cancelled)

@@ -30,20 +30,6 @@ import Testing
         }
     }
 
-    /// Runs a closure instead of the rest of the chain.
-    private struct Stub: ClientMiddleware {
-        var response: @Sendable () throws -> (HTTPResponse, ResponseBody)
-
-        func intercept(
-            _ request: HTTPRequest,
-            body: RequestBody?,
-            context: CallContext,
-            next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-        ) async throws -> (HTTPResponse, ResponseBody) {
-            try response()
-        }
-    }
-
     private struct Odd: Error {}
 
     @Test("The first middleware is the outermost, and each receives the previous request")
@@ -61,7 +47,7 @@ import Testing
     @Test("A middleware may return a response without sending a request")
     func shortcut() async throws {
         let (transport, diary) = (ScriptedTransport([]), Diary())
-        let stub = Stub { (HTTPResponse(status: .ok), ResponseBody(Array("7".utf8))) }
+        let stub = ClosureMiddleware { _, _, _ in (HTTPResponse(status: .ok), ResponseBody(Array("7".utf8))) }
         let number: Int = try await makeClient(transport, middleware: [stub, diary]).get("/a")
         #expect(number == 7)
         #expect(transport.sent.isEmpty && diary.text.isEmpty)
@@ -75,7 +61,7 @@ import Testing
             (TransportError(.timeout, message: "x", wasSent: true), .timeout),
         ]
         for (thrown, kind) in cases {
-            let client = try makeClient(ScriptedTransport([]), middleware: [Stub { throw thrown }])
+            let client = try makeClient(ScriptedTransport([]), middleware: [ClosureMiddleware { _, _, _ in throw thrown }])
             let error = await failure { let _: Int = try await client.get("/a", context: "c") }
             #expect(error?.kind == kind)
             #expect(error?.context == (kind == .throttled ? "own" : "c"))

@@ -55,21 +55,10 @@ extension CallContext {
     }
 }
 
-/// Runs a closure before the second request, for example to sign another user in.
-struct BeforeSecondRequest: ClientMiddleware {
-    private let action: @Sendable () async throws -> Void
-    private let requests = Counter()
-
-    init(_ action: @escaping @Sendable () async throws -> Void) {
-        self.action = action
-    }
-
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
+/// Returns a middleware that runs a closure before the second request, for example to sign another user in.
+func beforeSecondRequest(_ action: @escaping @Sendable () async throws -> Void) -> ClosureMiddleware {
+    let requests = Counter()
+    return ClosureMiddleware { request, body, next in
         if requests.increment() == 2 { try await action() }
         return try await next(request, body)
     }

@@ -130,11 +130,21 @@ struct AccountCallTests {
     @Test("A call in flight during a change of the password continues with the new tokens")
     func callDuringChange() async throws {
         let fixture = try Fixture(.response(status: 200, body: Samples.sessionJSON(2)), credentials: try Samples.credentials(1))
-        let server = PasswordChangingServer(client: fixture.client)
+        let tokens = Mutex<[String?]>([])
+        // Changes the password during the first request, and then refuses the request.
+        let server = ClosureTransport { [client = fixture.client] request, _, _ in
+            let count = tokens.withLock { tokens in
+                tokens.append(request.headerFields[.authorization])
+                return tokens.count
+            }
+            guard count == 1 else { return (HTTPResponse(status: .ok), ResponseBody()) }
+            _ = try? await client.changePassword(currentPassword: Password("old"), newPassword: Password("new"))
+            return (HTTPResponse(status: .unauthorized), ResponseBody(Array(Samples.errorJSON(.authTokenExpired).utf8)))
+        }
         let url = fixture.client.api.baseURL
         let api = APIClient(baseURL: url, transport: server, session: fixture.client.session, middleware: [])
         _ = try await api.send(.get, "/notes")
-        #expect(server.tokens.withLock(\.self) == ["Bearer at1", "Bearer at2"])
+        #expect(tokens.withLock(\.self) == ["Bearer at1", "Bearer at2"])
     }
 
     @Test("A late response to a change of the password signs no user in")
@@ -227,57 +237,21 @@ struct AccountCallTests {
     }
 }
 
-/// Changes the password while the first request is in flight, and then refuses the token of this request.
-private final class PasswordChangingServer: HTTPTransport {
-    let tokens = Mutex<[String?]>([])
-    private let client: AccountClient
-
-    init(client: AccountClient) {
-        self.client = client
-    }
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let count = tokens.withLock { tokens in
-            tokens.append(request.headerFields[.authorization])
-            return tokens.count
-        }
-        guard count == 1 else { return (HTTPResponse(status: .ok), ResponseBody()) }
-        _ = try? await client.changePassword(currentPassword: Password("old"), newPassword: Password("new"))
-        return (HTTPResponse(status: .unauthorized), ResponseBody(Array(Samples.errorJSON(.authTokenExpired).utf8)))
-    }
-}
-
 extension AccountClient {
     /// Returns a client that receives one response, and before it other credentials for its session.
     fileprivate func replacingSession(with credentials: Credentials?, after response: ScriptedTransport.Step) -> AccountClient {
+        let replacing = ClosureMiddleware { [session] request, body, next in
+            let response = try await next(request, body)
+            try await session.setCredentials(credentials)
+            return response
+        }
         var client = self
         client.api = APIClient(
             baseURL: api.baseURL,
             transport: ScriptedTransport([response]),
-            middleware: [ReplacingSession(session: session, credentials: credentials)],
+            middleware: [replacing],
             environment: api.environment
         )
         return client
-    }
-}
-
-/// Replaces the credentials of a session after each response.
-private struct ReplacingSession: ClientMiddleware {
-    let session: Session
-    let credentials: Credentials?
-
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        let response = try await next(request, body)
-        try await session.setCredentials(credentials)
-        return response
     }
 }

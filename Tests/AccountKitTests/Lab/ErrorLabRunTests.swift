@@ -172,7 +172,7 @@ struct ErrorLabRunTests {
                 .labError(503, .serverServiceUnavailable, retryAfter: 1),
                 .labError(503, .serverServiceUnavailable, retryAfter: 1), .reply(attempt: 3),
             ],
-            middleware: [Stubborn()]
+            middleware: [stubborn]
         )
         try await script.run("third-time-lucky")
         let run = try #require(script.model.lastRun)
@@ -184,7 +184,7 @@ struct ErrorLabRunTests {
     @Test("Records at most a hundred requests of a run")
     func bounded() async throws {
         let refused = ScriptedTransport.Step.labError(503, .serverServiceUnavailable)
-        let script = try LabScript(Array(repeating: refused, count: 150) + [.reply()], middleware: [Stubborn()])
+        let script = try LabScript(Array(repeating: refused, count: 150) + [.reply()], middleware: [stubborn])
         try await script.run("third-time-lucky")
         #expect(script.model.lastRun?.exchanges.count == 100)
         #expect(script.transport.sent.count == 151)
@@ -192,19 +192,12 @@ struct ErrorLabRunTests {
 }
 
 /// Repeats every request that does not succeed, at once.
-private struct Stubborn: ClientMiddleware {
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        while true {
-            do {
-                return try await next(request, body)
-            } catch let error as APIError where error.status != nil {
-                continue
-            }
+private let stubborn = ClosureMiddleware { request, body, next in
+    while true {
+        do {
+            return try await next(request, body)
+        } catch let error as APIError where error.status != nil {
+            continue
         }
     }
 }

@@ -2,7 +2,6 @@ import AccountContract
 import AccountKit
 import ErrorContract
 import Foundation
-import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
 import Testing
@@ -26,8 +25,14 @@ struct ScreenScript {
     init(_ steps: [ScriptedTransport.Step] = [], isHeld: Bool = false, refusal: APIError? = nil) throws {
         transport = ScriptedTransport(steps)
         var middleware: [any ClientMiddleware] = []
-        if isHeld { middleware.append(DelayedResponses(clock: clock)) }
-        if let refusal { middleware.append(RefusedRequests(error: refusal)) }
+        if isHeld {
+            let delay = ClosureMiddleware { [clock] request, body, next in
+                try await clock.sleep(for: .seconds(1))
+                return try await next(request, body)
+            }
+            middleware.append(delay)
+        }
+        if let refusal { middleware.append(ClosureMiddleware { _, _, _ in throw refusal }) }
         let url = try #require(URL(string: "https://api.example.com"))
         client = AccountClient(api: APIClient(baseURL: url, transport: transport, middleware: middleware), store: store)
     }
@@ -75,34 +80,5 @@ struct ScreenScript {
         await model.open()
         try #require(model.state == .editing)
         return model
-    }
-}
-
-/// Delays every request by a second.
-private struct DelayedResponses: ClientMiddleware {
-    let clock: ManualClock
-
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        try await clock.sleep(for: .seconds(1))
-        return try await next(request, body)
-    }
-}
-
-/// Refuses every request.
-private struct RefusedRequests: ClientMiddleware {
-    let error: APIError
-
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        throw error
     }
 }

@@ -23,9 +23,15 @@ import Testing
         try await withServer { server in
             try await FaultProxy.run(before: server.url.port ?? 0, keepsHeadsWhole: false) { proxy, port in
                 let transport: any HTTPTransport = .asyncHTTPClient()
+                // Removes the keys from requests, to simulate a server without idempotency.
+                let keyless = ClosureTransport { request, body, timeout in
+                    var request = request
+                    request.headerFields[.idempotencyKey] = nil
+                    return try await transport.send(request, body: body, timeout: timeout)
+                }
                 var api = APIClient(
                     baseURL: try #require(URL(string: "http://127.0.0.1:\(port)")),
-                    transport: honorsKeys ? transport : KeylessTransport(base: transport),
+                    transport: honorsKeys ? transport : keyless,
                     timeout: .seconds(240),
                     middleware: [RetryMiddleware(retry)]
                 )
@@ -161,20 +167,5 @@ import Testing
             try await client.refresh()
             #expect(try await client.me().firstName == "Ana")
         }
-    }
-}
-
-/// Removes the keys from requests, to simulate a server without idempotency.
-private struct KeylessTransport: HTTPTransport {
-    let base: any HTTPTransport
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        var request = request
-        request.headerFields[.idempotencyKey] = nil
-        return try await base.send(request, body: body, timeout: timeout)
     }
 }

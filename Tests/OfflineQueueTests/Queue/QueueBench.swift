@@ -111,13 +111,22 @@ final class QueueBench: Sendable {
             refresh: { token in server.credentials(for: String(token.prefix { $0 != ":" })) },
             prompt: prompting ? { @Sendable in prompts.ask(server) } : nil
         )
+        // Notes the begin of each attempt, for `advanceBetweenStarts(by:)`. It belongs inside of the retries.
+        let starts = ClosureMiddleware { request, body, next in
+            let attempt = UUID().uuidString
+            var request = request
+            request.headerFields[.testAttempt] = attempt
+            clocks.noteStart(of: attempt)
+            defer { clocks.noteSent(attempt) }
+            return try await next(request, body)
+        }
         var client = APIClient(
             baseURL: try #require(URL(string: base)),
             transport: network,
             session: session,
             policies: policies,
             coding: coding,
-            middleware: (middleware ?? [RetryMiddleware(.never)]) + [StartMiddleware(clocks: clocks)],
+            middleware: (middleware ?? [RetryMiddleware(.never)]) + [starts],
             environment: environment
         )
         client.serverTextLanguage = serverTextLanguage
@@ -213,25 +222,6 @@ final class Prompts: Sendable {
     func ask(_ server: MutationServer) -> Credentials? {
         count.withLock { $0 += 1 }
         return server.credentials(for: "B")
-    }
-}
-
-/// Notes the begin of each attempt, for ``DeviceClocks/advanceBetweenStarts(by:)``. It belongs inside of the retries.
-struct StartMiddleware: ClientMiddleware {
-    let clocks: DeviceClocks
-
-    func intercept(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext,
-        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        let attempt = UUID().uuidString
-        var request = request
-        request.headerFields[.testAttempt] = attempt
-        clocks.noteStart(of: attempt)
-        defer { clocks.noteSent(attempt) }
-        return try await next(request, body)
     }
 }
 

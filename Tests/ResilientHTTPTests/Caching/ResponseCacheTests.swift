@@ -229,7 +229,11 @@ import Testing
     @Test("Does not store a response that arrives after the session ended")
     func late() async throws {
         let session = session("one", user: "1")
-        let transport = SigningOutTransport(session)
+        let transport = ClosureTransport { _, _, _ in
+            try await session.setCredentials(nil)
+            let response = HTTPResponse(status: .ok, headerFields: [.eTag: "\"1\""])
+            return (response, ResponseBody(Array(#"{"id":1,"name":"a"}"#.utf8)))
+        }
         var api = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,
@@ -281,25 +285,6 @@ import Testing
         api.cache = cache
         for _ in 0..<2 { let _: Activity = try await api.get("/a") }
         #expect(tags(transport) == [nil, "\"1\"", "\"1\""] && api.gates.count == 0)
-    }
-}
-
-/// Responds after the user has signed out.
-private struct SigningOutTransport: HTTPTransport {
-    let session: Session
-
-    init(_ session: Session) {
-        self.session = session
-    }
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        _ = try? await session.setCredentials(nil)
-        let response = HTTPResponse(status: .ok, headerFields: [.eTag: "\"1\""])
-        return (response, ResponseBody(Array(#"{"id":1,"name":"a"}"#.utf8)))
     }
 }
 

@@ -53,9 +53,19 @@ import Timekeeping
         #expect(policy == after)
     }
 
+    /// Returns a server that never responds.
+    /// - Parameter note: Receives the time limit of each attempt.
+    private func silentServer(_ note: @escaping @Sendable (Duration) -> Void = { _ in }) -> ClosureTransport {
+        ClosureTransport { [clock] _, _, timeout in
+            note(timeout)
+            try await clock.sleep(for: timeout)
+            throw TransportError(.timeout, message: "", wasSent: true)
+        }
+    }
+
     @Test("A call ends at the deadline of its options")
     func timeout() throws {
-        let api = try client(SilentServer(clock))
+        let api = try client(silentServer())
         let call = Outcome<Int>(on: executor) {
             try await api.send(.get, "/a", options: .timeout(.seconds(3))).response.status.code
         }
@@ -67,15 +77,15 @@ import Timekeeping
 
     @Test("An attempt ends after the attempt timeout of the options, and the call goes on")
     func attemptTimeout() throws {
-        let server = SilentServer(clock)
-        let api = try client(server)
+        let timeouts = Mutex<[Duration]>([])
+        let api = try client(silentServer { timeout in timeouts.withLock { $0.append(timeout) } })
         let call = Outcome<Int>(on: executor) {
             try await api.send(.get, "/a", options: .attemptTimeout(.seconds(2))).response.status.code
         }
         executor.run(clock, until: .seconds(2))
-        #expect(!call.isOver && server.timeouts == [.seconds(2)])
+        #expect(!call.isOver && timeouts.withLock(\.self) == [.seconds(2)])
         executor.run(clock, until: .seconds(30))
-        #expect(call.isOver && server.timeouts.count > 1)
+        #expect(call.isOver && timeouts.withLock(\.count) > 1)
     }
 
     @Test("Retries a call by the retry policy of its options")
@@ -132,7 +142,16 @@ import Timekeeping
 
     @Test("Calls that wait at a gate proceed by priority, then in their order")
     func priority() throws {
-        let server = OpeningServer(clock)
+        let sent = Mutex<[String]>([])
+        // The server refuses the first request and serves the others, each in 30 ms.
+        let server = ClosureTransport { [clock] request, _, _ in
+            let isFirst = sent.withLock { paths in
+                paths.append(request.path ?? "")
+                return paths.count == 1
+            }
+            try await clock.sleep(for: .milliseconds(30))
+            return (HTTPResponse(status: isFirst ? .serviceUnavailable : .ok), ResponseBody())
+        }
         let api = try client(server)
         let first = Outcome<Int>(on: executor) {
             try await api.send(.get, "/first", options: .retry(.never)).response.status.code
@@ -152,8 +171,8 @@ import Timekeeping
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil })
         // The first call that wakes when the gate opens is its probe. The others follow after its successes.
         #expect(
-            server.paths.dropFirst(2) == ["/high-1", "/high-2", "/normal-1", "/normal-2", "/low-1", "/low-2"],
-            "\(server.paths)"
+            sent.withLock(\.self).dropFirst(2) == ["/high-1", "/high-2", "/normal-1", "/normal-2", "/low-1", "/low-2"],
+            "\(sent.withLock(\.self))"
         )
     }
 }
@@ -167,55 +186,5 @@ import Timekeeping
         _ = line.enter(GateWaiter(key: other, priority: .high))
         let counts = CallPriority.allCases.map { priority in line.count { $0.waits(before: priority, at: gate) } }
         #expect(counts == [4, 2, 1])
-    }
-}
-
-/// Never responds.
-private final class SilentServer: HTTPTransport {
-    private let clock: ManualClock
-    private let state = Mutex<[Duration]>([])
-
-    init(_ clock: ManualClock) {
-        self.clock = clock
-    }
-
-    /// The time limit of each attempt.
-    var timeouts: [Duration] { state.withLock(\.self) }
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        state.withLock { $0.append(timeout) }
-        do { try await clock.sleep(for: timeout) } catch { throw TransportError(.cancelled, message: "", wasSent: true) }
-        throw TransportError(.timeout, message: "", wasSent: true)
-    }
-}
-
-/// Refuses the first request and serves the others, each in 30 ms.
-private final class OpeningServer: HTTPTransport {
-    private let clock: ManualClock
-    private let state = Mutex<[String]>([])
-
-    init(_ clock: ManualClock) {
-        self.clock = clock
-    }
-
-    var paths: [String] { state.withLock(\.self) }
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let isFirst = state.withLock { paths in
-            paths.append(request.path ?? "")
-            return paths.count == 1
-        }
-        do { try await clock.sleep(for: .milliseconds(30)) } catch {
-            throw TransportError(.cancelled, message: "", wasSent: true)
-        }
-        return (HTTPResponse(status: isFirst ? .serviceUnavailable : .ok), ResponseBody())
     }
 }

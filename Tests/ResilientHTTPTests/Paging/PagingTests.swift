@@ -150,7 +150,7 @@ import Timekeeping
     func refresh() async throws {
         let session = Session.ofAna()
         let transport = ScriptedTransport([page("[1]"), page("[2]"), page("[]")])
-        let layer = BeforeSecondRequest { try await session.refreshNow() }
+        let layer = beforeSecondRequest { try await session.refreshNow() }
         let api = try makeClient(transport, middleware: [layer]).authorized(by: session)
         var items: [Int] = []
         for try await page: [Int] in api.pages("/a", by: .number()) { items += page }
@@ -162,7 +162,7 @@ import Timekeeping
     func otherUser(isAtOnce: Bool) async throws {
         let session = Session.ofAna()
         let transport = ScriptedTransport([page("[1]"), page("[2]"), page("[]")])
-        let layer = BeforeSecondRequest { try await session.setCredentials(.eva) }
+        let layer = beforeSecondRequest { try await session.setCredentials(.eva) }
         let api = try makeClient(transport, middleware: [layer]).authorized(by: session)
         var items: [Int] = []
         let error = await failure {

@@ -110,11 +110,16 @@ import Timekeeping
     )
     func signInDuringRefusal(code: ErrorCode) async throws {
         let session = session(Self.credentials("A"))
-        let transport = SwitchingTransport(refusal: code) { _ = try? await session.setCredentials(Self.credentials("B")) }
+        let tokens = Mutex<[String?]>([])
+        let transport = ClosureTransport { request, _, _ in
+            tokens.withLock { $0.append(request.headerFields[.authorization]) }
+            try await session.setCredentials(Self.credentials("B"))
+            return (HTTPResponse(status: .unauthorized, headerFields: [.errorCode: code.rawValue]), ResponseBody())
+        }
         let client = try client(transport, session)
         let error = await failure { _ = try await client.send(.post, "/a", options: bound(to: "A")) }
         #expect(error?.kind == .unauthorized)
-        #expect(transport.tokens == ["Bearer A1"] && prompts.value == 0)
+        #expect(tokens.withLock(\.self) == ["Bearer A1"] && prompts.value == 0)
         #expect(try await session.identity == "B")
     }
 
@@ -147,30 +152,5 @@ import Timekeeping
         }
         #expect(prompts.value == 0)
         #expect(try await session.identity == "A")
-    }
-}
-
-/// Refuses the first request after a closure has run, and accepts all others.
-private final class SwitchingTransport: HTTPTransport {
-    private let code: ErrorCode
-    private let change: @Sendable () async -> Void
-    private let sent = Mutex<[String?]>([])
-
-    init(refusal code: ErrorCode, change: @escaping @Sendable () async -> Void) { (self.code, self.change) = (code, change) }
-
-    var tokens: [String?] { sent.withLock(\.self) }
-
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let count = sent.withLock { sent in
-            sent.append(request.headerFields[.authorization])
-            return sent.count
-        }
-        guard count == 1 else { return (HTTPResponse(status: .ok), ResponseBody()) }
-        await change()
-        return (HTTPResponse(status: .unauthorized, headerFields: [.errorCode: code.rawValue]), ResponseBody())
     }
 }

@@ -79,9 +79,8 @@ import Timekeeping
         [Credentials?.some(.number(1)), nil]
     )
     func otherOrigin(code: ErrorCode?, credentials: Credentials?) async throws {
-        let (client, store) = try client(
-            OtherOriginTransport(status: 401, headers: code.map { [.errorCode: $0.rawValue] } ?? [:]),
-            credentials: credentials, signsIn: true)
+        let transport = ClosureTransport.otherOrigin(status: 401, headers: code.map { [.errorCode: $0.rawValue] } ?? [:])
+        let (client, store) = try client(transport, credentials: credentials, signsIn: true)
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.status == 401 && error?.retry == .never && error?.recovery == .dismiss && error?.attempts == 1)
         #expect(error?.sentCredentials == false && error?.localizedDescription == ContractText.unknownError.text(in: .english))

@@ -218,7 +218,7 @@ import Testing
             let session = Session.ofAna()
             var transport: ScriptedTransport?
             let steps = [whole("abc", length: 9, end: lost), part("defghi", range: "bytes 3-8/9")]
-            let layer = BeforeSecondRequest { try await session.setCredentials(.eva) }
+            let layer = beforeSecondRequest { try await session.setCredentials(.eva) }
             let api = try client(steps, &transport, middleware: [layer]).authorized(by: session)
             let error = await failure { try await api.download("/film", to: target) }
             #expect(error?.kind == .unauthorized && error?.recovery == .dismiss)
@@ -234,7 +234,7 @@ import Testing
             var transport: ScriptedTransport?
             let rest = part("defghi", range: "bytes 3-8/9")
             let steps: [ScriptedTransport.Step] = [.response(status: 401), whole("abc", length: 9, end: lost), rest]
-            let second: [any ClientMiddleware] = isOther ? [BeforeSecondRequest { try await session.setCredentials(.eva) }] : []
+            let second: [any ClientMiddleware] = isOther ? [beforeSecondRequest { try await session.setCredentials(.eva) }] : []
             let api = try client(steps, &transport, middleware: second).authorized(by: session)
             let error = await failure { try await api.download("/film", to: target) }
             #expect(error?.kind == (isOther ? APIError.Kind.unauthorized : nil))

@@ -207,7 +207,7 @@ private final class Pauses: Sendable {
         let result = try await read(
             [stream("id: 1\ndata: a\n\n"), stream("data: b\n\n"), .response(status: 204)],
             session: session,
-            middleware: [BeforeSecondRequest { try await session.refreshNow() }]
+            middleware: [beforeSecondRequest { try await session.refreshNow() }]
         )
         #expect(result.data == ["a", "b"] && result.error == nil)
         #expect(result.sent.map { $0.headerFields[.authorization] } == ["Bearer ana", "Bearer ana2", "Bearer ana2"])
@@ -220,7 +220,7 @@ private final class Pauses: Sendable {
             [wasConnected ? stream("id: 42\ndata: a\n\n") : .failure(lost), stream("data: private\n\n"), .response(status: 204)],
             lastEventID: "41",
             session: session,
-            middleware: [BeforeSecondRequest { try await session.setCredentials(.eva) }]
+            middleware: [beforeSecondRequest { try await session.setCredentials(.eva) }]
         )
         #expect(result.data == (wasConnected ? ["a"] : []))
         #expect(result.error?.kind == .unauthorized && result.error?.recovery == .dismiss)

@@ -13,19 +13,9 @@ import Testing
         return ResponseBody(stream)
     }
 
-    /// Responds with a fixed body.
-    private struct Fixed: HTTPTransport {
-        let status: Int
-        var headers: HTTPFields = [:]
-        let body: ResponseBody
-
-        func send(
-            _ request: HTTPRequest,
-            body _: RequestBody?,
-            timeout: Duration
-        ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-            (HTTPResponse(status: .init(code: status), headerFields: headers), body)
-        }
+    /// Returns a transport that responds with a fixed body.
+    private func fixed(status: Int, headers: HTTPFields = [:], body: ResponseBody) -> ClosureTransport {
+        ClosureTransport { _, _, _ in (HTTPResponse(status: .init(code: status), headerFields: headers), body) }
     }
 
     @Test("Reads the chunks of a function until it returns nil")
@@ -76,7 +66,7 @@ import Testing
     @Test("Refuses a success larger than the client's limit")
     func tooLarge() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
-        var client = try makeClient(Fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
+        var client = try makeClient(fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
         client.maximumBodySize = 9_000
         let error = await failure { let _: Int = try await client.get("/a") }
         #expect(error?.kind == .decoding && error?.status == 200)
@@ -85,7 +75,7 @@ import Testing
     @Test("Reads a success as large as the client's limit")
     func largest() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
-        var client = try makeClient(Fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
+        var client = try makeClient(fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
         client.maximumBodySize = 9_001
         let number: Int = try await client.get("/a")
         #expect(number == 1)
@@ -94,7 +84,7 @@ import Testing
     @Test("Reads at most 64 KiB of an error, and uses its status and headers")
     func largeError() async throws {
         let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
-        let transport = Fixed(status: 503, headers: [.errorCode: "SERVER_MAINTENANCE"], body: body([chunk, chunk, chunk]))
+        let transport = fixed(status: 503, headers: [.errorCode: "SERVER_MAINTENANCE"], body: body([chunk, chunk, chunk]))
         let client = try makeClient(transport)
         let error = await failure { let _: Int = try await client.get("/a") }
         #expect(error?.code == .serverMaintenance && error?.kind == .server)
@@ -103,13 +93,13 @@ import Testing
     @Test("A broken body fails a success, and does not hide the status of an error")
     func broken() async throws {
         let lost = TransportError(.connectionLost, message: "x", wasSent: true)
-        let success = try makeClient(Fixed(status: 200, body: body([[49]], failing: lost)))
+        let success = try makeClient(fixed(status: 200, body: body([[49]], failing: lost)))
         let read = await failure { let _: Int = try await success.get("/a") }
         #expect(read?.kind == .network)
-        let created = try makeClient(Fixed(status: 201, body: body([[49]], failing: lost)))
+        let created = try makeClient(fixed(status: 201, body: body([[49]], failing: lost)))
         let posted = await failure { let _: Int = try await created.post("/a", 1) }
         #expect(posted?.kind == .unknownOutcome)
-        let transport = Fixed(status: 429, headers: [.retryAfter: "30"], body: body([[123]], failing: lost))
+        let transport = fixed(status: 429, headers: [.retryAfter: "30"], body: body([[123]], failing: lost))
         let limited = try makeClient(transport)
         let refused = await failure { let _: Int = try await limited.post("/a", 1) }
         #expect(refused?.kind == .rateLimited && refused?.retryAfter == .seconds(30))

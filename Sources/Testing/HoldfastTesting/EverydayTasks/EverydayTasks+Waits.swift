@@ -1,6 +1,5 @@
 import ErrorContract
 import Foundation
-import HTTPTypes
 import ResilientHTTP
 import Synchronization
 import Timekeeping
@@ -61,7 +60,14 @@ extension EverydayTasks {
         },
         TransportCheck("Waits for a connection") { transport in
             let connectivity = Connectivity(isOnline: false)
-            let offline = OfflineTransport(transport, connectivity)
+            let (refusals, refused) = AsyncStream<Void>.makeStream()
+            let offline = ClosureTransport { request, body, timeout in
+                guard connectivity.isOnline else {
+                    refused.yield()
+                    throw TransportError(.noInternet, message: "offline", wasSent: false)
+                }
+                return try await transport.send(request, body: body, timeout: timeout)
+            }
             let environment = ClientEnvironment(connectivity: connectivity)
             try await withClient(over: offline, environment: environment) { _ in
                 response(body: #"{"id":1,"title":"a"}"#)
@@ -73,7 +79,7 @@ extension EverydayTasks {
                         // snippet end
                         return note
                     }
-                    for await _ in offline.refusals { break }
+                    for await _ in refusals { break }
                     connectivity.report(isOnline: true)
                     let note = try await group.next()
                     try TransportCheck.expect(
@@ -84,36 +90,4 @@ extension EverydayTasks {
             }
         },
     ]
-}
-
-/// A transport that throws an error while a simulated device is offline. While the device is online, another transport sends the requests.
-private final class OfflineTransport: HTTPTransport {
-    private let transport: any HTTPTransport
-    private let connectivity: Connectivity
-    /// The sending end of `refusals`.
-    private let refused: AsyncStream<Void>.Continuation
-    /// Yields once for each request that was made offline.
-    let refusals: AsyncStream<Void>
-
-    /// Creates a transport.
-    /// - Parameters:
-    ///   - transport: The transport that sends the requests while the device is online.
-    ///   - connectivity: The state of the device. The client must use the same object.
-    init(_ transport: any HTTPTransport, _ connectivity: Connectivity) {
-        (self.transport, self.connectivity) = (transport, connectivity)
-        (refusals, refused) = AsyncStream<Void>.makeStream()
-    }
-
-    /// Throws `noInternet` without sending anything while the device is offline.
-    func send(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        timeout: Duration
-    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        guard connectivity.isOnline else {
-            refused.yield()
-            throw TransportError(.noInternet, message: "offline", wasSent: false)
-        }
-        return try await transport.send(request, body: body, timeout: timeout)
-    }
 }
