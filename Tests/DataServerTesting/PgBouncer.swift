@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// PgBouncer in transaction mode, in front of a server.
 package struct PgBouncer: Sendable {
@@ -29,24 +30,5 @@ package struct PgBouncer: Sendable {
         )
         try await waitUntil("PgBouncer starts: \(folder.path)/log") { isListening(port) }
         return PgBouncer(port: port)
-    }
-}
-
-/// Returns whether a port of the loopback accepts connections.
-package func isListening(_ port: Int) -> Bool {
-    #if canImport(Darwin)
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-    #else
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #endif
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-        }
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 import Synchronization
+import TestSupport
 
 /// A PostgreSQL server for tests: in a temporary folder, on a free port of the loopback. It ends with the process that started
 /// it.
@@ -186,41 +187,5 @@ package final class PostgresServer: Sendable {
     /// Makes a standby the primary.
     package func promote() async throws {
         try await sql("SELECT pg_promote(true, 10)")
-    }
-}
-
-/// Returns a port of the loopback that is free now.
-///
-/// A system chooses the ports of connections, and of servers that listen on port 0, from 32768 on. The port is below, so that no other test
-/// takes it before its server starts, or while its server is killed.
-package func freePort() throws -> Int {
-    for _ in 0..<1_000 {
-        let port = lastPort.withLock { port in
-            port = port < 31_999 ? port + 1 : 20_000
-            return port
-        }
-        if isFree(port) { return port }
-    }
-    throw TestFailure("no free port")
-}
-
-/// The port that the last call returned. The first one is random, because several test processes may run on a machine.
-private let lastPort = Mutex(Int.random(in: 20_000..<32_000))
-
-private func isFree(_ port: Int) -> Bool {
-    #if canImport(Darwin)
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-    #else
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #endif
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A filter that changes the bytes of one proxied connection.
 package protocol ProxyFilter: Sendable {

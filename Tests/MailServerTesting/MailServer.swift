@@ -73,7 +73,7 @@ package final class MailServer: Sendable {
     /// Starts the server, on the same port as before if there was one.
     package func start() async throws {
         let process = Process()
-        process.executableURL = try Self.python()
+        process.executableURL = try python(of: "mail-tools", from: "scripts/python-tools mail-tools")
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "smtp_server.py")
         process.arguments = [script.path, folder.path, "--port", "\(port)"] + options
         process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"]
@@ -159,17 +159,4 @@ package final class MailServer: Sendable {
     package func release() throws {
         try Data().write(to: folder.appending(path: "release"))
     }
-
-    private static func python() throws -> URL {
-        let environment = ProcessInfo.processInfo.environment
-        let cache =
-            environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : URL(filePath: $0) }
-            ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
-        let python = cache.appending(path: "holdfast/mail-tools/bin/python3")
-        guard FileManager.default.isExecutableFile(atPath: python.path) else {
-            throw Failure(description: "aiosmtpd is not in \(python.path): run scripts/python-tools mail-tools")
-        }
-        return python
-    }
-
 }

@@ -4,6 +4,7 @@ import HoldfastTesting
 import Logging
 import PostgresDriver
 import Synchronization
+import TestSupport
 import Testing
 
 /// Timeouts that a test waits for are long enough for the other statements of the test on a machine that pauses.

@@ -35,7 +35,7 @@ final class ForeignServer: Sendable {
             let script = Self.root.appending(path: "Tests/ForeignServers/\(name).py")
             let output = Pipe.make()
             let process = Process()
-            process.executableURL = try Self.python()
+            process.executableURL = try TestSupport.python(of: "foreign-servers", from: "scripts/foreign-servers")
             process.arguments = [script.path, folder.path]
             process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"]
             process.standardOutput = output
@@ -57,7 +57,7 @@ final class ForeignServer: Sendable {
         var failure = ""
         // Another process may use the port between its choice and the start of nginx.
         for _ in 0..<3 {
-            let port = try ForeignServer.freePort()
+            let port = try freePort()
             let configuration = folder.appending(path: "nginx.conf")
             try ForeignServer.configuration(port: port, folder: folder).write(
                 to: configuration,
@@ -70,7 +70,7 @@ final class ForeignServer: Sendable {
             process.standardError = try FileHandle(forWritingTo: folder.emptyFile(named: "errors"))
             try process.start()
             while process.isRunning {
-                if await ForeignServer.isListening(port) { return ForeignServer(port: port, folder: folder, process: process) }
+                if isListening(port) { return ForeignServer(port: port, folder: folder, process: process) }
                 try await Task.sleep(for: .milliseconds(10))
             }
             failure = (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? ""
@@ -95,18 +95,6 @@ final class ForeignServer: Sendable {
 
 extension ForeignServer {
     static let root = Repository.root
-
-    private static func python() throws -> URL {
-        let environment = ProcessInfo.processInfo.environment
-        let cache =
-            environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : URL(filePath: $0) }
-            ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
-        let python = cache.appending(path: "holdfast/foreign-servers/bin/python3")
-        guard FileManager.default.isExecutableFile(atPath: python.path) else {
-            throw Failure(description: "Django and FastAPI are not in \(python.path): run scripts/foreign-servers")
-        }
-        return python
-    }
 
     private static func configuration(port: Int, folder: URL) -> String {
         """
@@ -133,46 +121,6 @@ extension ForeignServer {
             }
         }
         """
-    }
-
-    private static func freePort() throws -> Int {
-        try withSocket { descriptor, address in
-            var address = address
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-                }
-            }
-            guard isBound else { throw Failure(description: "no port is free") }
-            return Int(UInt16(bigEndian: address.sin_port))
-        }
-    }
-
-    private static func isListening(_ port: Int) async -> Bool {
-        let isOpen = try? withSocket { descriptor, address in
-            var address = address
-            address.sin_port = UInt16(port).bigEndian
-            return withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
-        }
-        return isOpen ?? false
-    }
-
-    private static func withSocket<Value>(_ body: (Int32, sockaddr_in) throws -> Value) throws -> Value {
-        #if canImport(Darwin)
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        return try body(descriptor, address)
     }
 }
 
