@@ -95,19 +95,11 @@
         /// Returns the row of a field. The row of a new password also shows the strength of the password.
         @ViewBuilder private func row(_ field: AccountField) -> some View {
             switch field {
-            case .email:
-                EmailField(
+            case .email, .firstName:
+                LineField(
                     label: model.label(of: field),
                     text: binding(field),
-                    problem: model.problem(at: field),
-                    focus: $focus,
-                    submitLabel: submitLabel(field),
-                    submit: { model.returnPressed(in: field) }
-                )
-            case .firstName:
-                NameField(
-                    label: model.label(of: field),
-                    text: binding(field),
+                    field: field,
                     problem: model.problem(at: field),
                     focus: $focus,
                     submitLabel: submitLabel(field),

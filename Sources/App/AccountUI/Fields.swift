@@ -18,14 +18,16 @@
         var isShown = false
     }
 
-    /// A field for an email address, with the keyboard for email addresses and without autocorrection. Password managers suggest an address
-    /// for the field, because its content type is `username`.
-    struct EmailField: View {
+    /// A field for an email address or a first name, with the keyboard and the suggestions for its content, and without autocorrection.
+    /// Password managers suggest an address for the field of an address, because its content type is `username`.
+    struct LineField: View {
         /// The label of the field, which is also its placeholder.
         let label: String
-        /// The address, as the user has typed it.
+        /// The text, as the user has typed it.
         @Binding var text: String
-        /// The problem with the address; `nil` if there is none. The view shows the problem below the field, and VoiceOver reads it as the
+        /// The field of the model: the address or the first name.
+        let field: AccountField
+        /// The problem with the text; `nil` if there is none. The view shows the problem below the field, and VoiceOver reads it as the
         /// field's hint.
         let problem: String?
         /// The focus of the screen.
@@ -39,37 +41,8 @@
             VStack(alignment: .leading) {
                 TextField(label, text: $text)
                     .autocorrectionDisabled()
-                    .emailContent()
-                    .focused(focus, equals: FocusedField(field: .email))
-                    .submitLabel(submitLabel)
-                    .onSubmit { submit() }
-                    .accessibilityHint(problem ?? "")
-                FieldMessage(text: problem)
-            }
-        }
-    }
-
-    /// A field for the first name, with the suggestions for names.
-    struct NameField: View {
-        /// The label of the field, which is also its placeholder.
-        let label: String
-        /// The name, as the user has typed it.
-        @Binding var text: String
-        /// The problem with the name; `nil` if there is none. The problem is shown like the problem of an ``EmailField``.
-        let problem: String?
-        /// The focus of the screen.
-        let focus: FocusState<FocusedField?>.Binding
-        /// The label of the Return key.
-        let submitLabel: SubmitLabel
-        /// Called when the user presses Return.
-        let submit: @MainActor () -> Void
-
-        var body: some View {
-            VStack(alignment: .leading) {
-                TextField(label, text: $text)
-                    .autocorrectionDisabled()
-                    .nameContent()
-                    .focused(focus, equals: FocusedField(field: .firstName))
+                    .content(of: field)
+                    .focused(focus, equals: FocusedField(field: field))
                     .submitLabel(submitLabel)
                     .onSubmit { submit() }
                     .accessibilityHint(problem ?? "")
@@ -104,7 +77,7 @@
         @Binding var text: String
         /// The field of the model. The focus identifies the view by this field.
         let field: AccountField
-        /// The problem with the password; `nil` if there is none. The problem is shown like the problem of an ``EmailField``.
+        /// The problem with the password; `nil` if there is none. The problem is shown like the problem of a ``LineField``.
         let problem: String?
         /// Whether the password is readable.
         let isShown: Bool
@@ -167,6 +140,11 @@
     }
 
     extension View {
+        /// Sets the keyboard and the suggestions for an address or a first name.
+        @ViewBuilder fileprivate func content(of field: AccountField) -> some View {
+            if field == .firstName { nameContent() } else { emailContent() }
+        }
+
         /// Sets the keyboard and the suggestions for an address.
         fileprivate func emailContent() -> some View {
             #if os(iOS) || os(tvOS) || os(visionOS)

@@ -37,9 +37,10 @@
         public var body: some View {
             Form {
                 Section {
-                    EmailField(
+                    LineField(
                         label: text(ContractText.emailLabel),
                         text: $model.email,
+                        field: .email,
                         problem: model.problem(at: .email),
                         focus: $focus,
                         submitLabel: .send,

@@ -72,9 +72,10 @@
         /// The address, the password, and the switch that makes the password readable.
         private var fields: some View {
             Section {
-                EmailField(
+                LineField(
                     label: text(ContractText.emailLabel),
                     text: $model.email,
+                    field: .email,
                     problem: model.problem(at: .email),
                     focus: $focus,
                     submitLabel: .next,
