@@ -11,19 +11,9 @@ import ServerMiddleware
 /// HTML of one email. Requests with a host name that isn't a name of this machine receive 404.
 struct MailboxRoutes<Context: RequestContext>: Sendable {
     /// The mailbox as JSON.
-    private struct Listing: Codable {
-        /// An email in the response. The HTML part has its own route.
-        struct Item: Codable {
-            let id: String
-            let date: String
-            let recipient: String
-            let subject: String
-            let text: String
-            let link: String?
-        }
-
-        /// The emails, newest first.
-        let messages: [Item]
+    private struct Listing: Encodable {
+        /// The emails, newest first. The HTML part of an email has its own route.
+        let messages: [MailboxPage.Entry]
     }
 
     /// The folder with the emails.
@@ -52,27 +42,7 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
     /// - Throws: `RESOURCE_NOT_FOUND` for another host name; an error of the file system.
     @Sendable private func list(_ request: Request, _ context: Context) throws -> Response {
         try request.requireHost(\.isLoopback)
-        let mails = try mailbox.mails()
-        guard request.headers[.accept]?.contains("application/json") != true else {
-            let items = mails.map {
-                Listing.Item(
-                    id: $0.id,
-                    date: $0.date,
-                    recipient: $0.recipient,
-                    subject: $0.subject,
-                    text: $0.text,
-                    link: $0.link?.absoluteString
-                )
-            }
-            let body = try JSONEncoder().encode(Listing(messages: items))
-            return Response(
-                status: .ok,
-                headers: [.contentType: "application/json; charset=utf-8"],
-                body: .init(byteBuffer: ByteBuffer(bytes: body))
-            )
-        }
-        let nonce = SecretToken().text
-        let entries = mails.map {
+        let entries = try mailbox.mails().map {
             MailboxPage.Entry(
                 id: $0.id,
                 date: $0.date,
@@ -82,6 +52,15 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
                 link: $0.link?.absoluteString
             )
         }
+        guard request.headers[.accept]?.contains("application/json") != true else {
+            let body = try JSONEncoder().encode(Listing(messages: entries))
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/json; charset=utf-8"],
+                body: .init(byteBuffer: ByteBuffer(bytes: body))
+            )
+        }
+        let nonce = SecretToken().text
         let policy = "default-src 'none'; style-src 'nonce-\(nonce)'; frame-src 'self'; frame-ancestors 'none'"
         let language = localization.language(of: request)
         let folder = request.uri.path.hasSuffix("/") ? "" : "mailbox/"

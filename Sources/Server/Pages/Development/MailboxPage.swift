@@ -10,8 +10,8 @@ import Mustache
 ///
 /// Serve the page only for development. It shows the links of all emails, and such a link gives access to an account.
 public struct MailboxPage: Sendable {
-    /// An email on the page, with its texts as the page shows them.
-    public struct Entry: Sendable {
+    /// An email on the page, with its texts as the page shows them. As JSON, the entry is an object with the names of its properties.
+    public struct Entry: Encodable, Sendable {
         /// The id, which is part of the address of the HTML part.
         let id: String
         /// The `Date` header.
