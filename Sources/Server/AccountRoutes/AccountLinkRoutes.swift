@@ -110,61 +110,47 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Verifies the address of an account. No session ends.
     @Sendable private func verifyEmail(_ request: Request, _ context: Context) async throws -> Response {
-        try await useProven(request, context, ContractText.emailVerified) { try await links.verify($0, by: $1) }
+        let (token, proof) = try await provenLink(request)
+        return try await use(token, request, context, ContractText.emailVerified) { try await links.verify(token, by: proof) }
     }
 
     /// Changes the address of an account. All sessions end, except the caller's session if the request has an access token.
     @Sendable private func confirmEmail(_ request: Request, _ context: Context) async throws -> Response {
-        try await useProven(request, context, ContractText.emailChanged) {
-            try await links.confirmEmail($0, by: $1)
+        let (token, proof) = try await provenLink(request)
+        return try await use(token, request, context, ContractText.emailChanged) {
+            try await links.confirmEmail(token, by: proof)
         }
     }
 
     /// Restores a former address.
     @Sendable private func undoEmail(_ request: Request, _ context: Context) async throws -> Response {
-        try await use(request, context, ContractText.emailRestored) { try await links.undoEmail($0) }
+        let token = try await reader.read(LinkRequest.self, from: request).token
+        return try await use(token, request, context, ContractText.emailRestored) { try await links.undoEmail(token) }
     }
 
     /// Restores a deleted account.
     @Sendable private func keepAccount(_ request: Request, _ context: Context) async throws -> Response {
-        try await use(request, context, ContractText.accountRestored) { try await links.keepAccount($0) }
+        let token = try await reader.read(LinkRequest.self, from: request).token
+        return try await use(token, request, context, ContractText.accountRestored) { try await links.keepAccount(token) }
     }
 
-    /// Makes the change of a link that needs no other proof than its token. If the stores share a database, one transaction stores the
-    /// change and the response with its idempotency key.
-    private func use(
-        _ request: Request,
-        _ context: Context,
-        _ text: LocalizedText,
-        _ change: (ResetToken) async throws -> Void
-    ) async throws -> Response {
-        let body = try await reader.read(LinkRequest.self, from: request)
-        let admission = try await limits.admitLink(body.token, request, in: context)
-        let response = try Response.message(text, to: request, localization)
-        return try await translatingDomainErrors {
-            try await admission.usingLink {
-                try await IdempotentRequest.committing(response) { try await change(body.token) }
-            }
-            return response
-        }
-    }
-
-    /// Makes the change of a link that also needs a session or the current password of the account.
+    /// Makes the change of a link. If the stores share a database, one transaction stores the change and the response with its idempotency
+    /// key.
     ///
     /// A check of the password counts against the limit of the link and not against the limits of sign-ins. An attacker with a stolen link
     /// therefore can't prevent the user from signing in.
-    private func useProven(
+    private func use(
+        _ token: ResetToken,
         _ request: Request,
         _ context: Context,
         _ text: LocalizedText,
-        _ change: (ResetToken, AccountProof) async throws -> Void
+        _ change: () async throws -> Void
     ) async throws -> Response {
-        let (token, proof) = try await provenLink(request)
         let admission = try await limits.admitLink(token, request, in: context)
         let response = try Response.message(text, to: request, localization)
         return try await translatingDomainErrors {
             try await admission.usingLink {
-                try await IdempotentRequest.committing(response) { try await change(token, proof) }
+                try await IdempotentRequest.committing(response) { try await change() }
             }
             return response
         }
