@@ -10,23 +10,33 @@ import Testing
 @testable import SQLiteStores
 
 @Suite(.timeLimit(.minutes(10))) struct SweeperTests {
+    private func sweeper(
+        _ stores: TemporaryStores,
+        clock: ManualClock = ManualClock(),
+        now: @escaping @Sendable () -> Date = { .after(0) },
+        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) -> Sweeper<ManualClock> {
+        Sweeper(
+            sessions: stores.sessions,
+            tokens: stores.resetTokens,
+            accountLockTokens: stores.accountLockTokens,
+            records: stores.records,
+            intents: stores.intents,
+            audit: stores.audit,
+            rules: SessionRules(),
+            clock: clock,
+            now: now,
+            logger: logger
+        )
+    }
+
     @Test("Sweeps at once and every five minutes until it is stopped")
     func rounds() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
             let wall = WallClock()
             let clock = ManualClock()
-            let sweeper = Sweeper(
-                sessions: stores.sessions,
-                tokens: stores.resetTokens,
-                accountLockTokens: stores.accountLockTokens,
-                records: stores.records,
-                intents: stores.intents,
-                rules: SessionRules(),
-                clock: clock,
-                now: wall.now,
-                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-            )
+            let sweeper = sweeper(stores, clock: clock, now: wall.now)
             let run = Task { try await sweeper.run() }
             await clock.waitForSleepers()
             for _ in 0..<3 {
@@ -52,17 +62,7 @@ import Testing
         try await withStores { stores async throws in
             let clock = ManualClock()
             let logs = InMemoryLogHandler()
-            let sweeper = Sweeper(
-                sessions: stores.sessions,
-                tokens: stores.resetTokens,
-                accountLockTokens: stores.accountLockTokens,
-                records: stores.records,
-                intents: stores.intents,
-                rules: SessionRules(),
-                clock: clock,
-                now: { .after(0) },
-                logger: Logger(label: "test") { _ in logs }
-            )
+            let sweeper = sweeper(stores, clock: clock, logger: Logger(label: "test") { _ in logs })
             try await stores.execute("ALTER TABLE reset_token RENAME TO elsewhere")
             let run = Task { try await sweeper.run() }
             await clock.waitForSleepers()
@@ -99,19 +99,7 @@ import Testing
             try await stores.execute(
                 "\(many) INSERT INTO refresh_token SELECT randomblob(32), '\(opened.session.id)', NULL, 1 FROM n"
             )
-            let sweeper = Sweeper(
-                sessions: stores.sessions,
-                tokens: stores.resetTokens,
-                accountLockTokens: stores.accountLockTokens,
-                records: stores.records,
-                intents: stores.intents,
-                audit: stores.audit,
-                rules: SessionRules(),
-                clock: ManualClock(),
-                now: { .after(0) },
-                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-            )
-            try await sweeper.sweep()
+            try await sweeper(stores).sweep()
             for (table, left) in [
                 ("session", 1), ("refresh_token", 1), ("reset_token", 0), ("freeze_token", 0), ("account_link", 0),
                 ("former_address", 0),
