@@ -18,7 +18,13 @@ import Testing
             var generator = SplitMix64(seed: 2_026)
             for round in 0..<(seeds.count + Self.rounds) {
                 var input = seeds[round % seeds.count]
-                if round >= seeds.count { Self.mutate(&input, with: seeds.randomElement(using: &generator) ?? [], &generator) }
+                if round >= seeds.count {
+                    let other = seeds.randomElement(using: &generator) ?? []
+                    input.mutate(using: &generator) { generator in
+                        let start = Int.random(in: 0...other.count, using: &generator)
+                        return Array(other[start...].prefix(Int.random(in: 1...64, using: &generator)))
+                    }
+                }
                 do {
                     try target.check(input)
                 } catch let finding as Finding {
@@ -47,24 +53,5 @@ import Testing
         try #require(process.terminationStatus == 0)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         return try files.sorted { $0.lastPathComponent < $1.lastPathComponent }.map { Array(try Data(contentsOf: $0)) }
-    }
-
-    /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and pieces of another input
-    /// inserted.
-    private static func mutate(_ bytes: inout [UInt8], with other: [UInt8], _ generator: inout SplitMix64) {
-        for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
-            let place = Int.random(in: 0..<bytes.count, using: &generator)
-            let end = min(bytes.count, place + Int.random(in: 1...8, using: &generator))
-            switch Int.random(in: 0..<6, using: &generator) {
-            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-            case 1: bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
-            case 2: bytes.removeSubrange(place..<end)
-            case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
-            case 4: bytes.removeSubrange(place...)
-            default:
-                let start = Int.random(in: 0...other.count, using: &generator)
-                bytes.insert(contentsOf: other[start...].prefix(Int.random(in: 1...64, using: &generator)), at: place)
-            }
-        }
     }
 }

@@ -31,3 +31,29 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 }
+
+extension [UInt8] {
+    /// Makes one to four random changes, for tests of parsers: flips, replaces, removes, duplicates or truncates bytes, or inserts a piece.
+    /// - Parameters:
+    ///   - generator: The source of random numbers.
+    ///   - kinds: The number of kinds to choose from. All from the sixth on insert a piece, so a larger number inserts more pieces.
+    ///   - piece: Returns the bytes to insert.
+    package mutating func mutate(
+        using generator: inout SplitMix64,
+        kinds: Int = 6,
+        inserting piece: (inout SplitMix64) -> [UInt8]
+    ) {
+        for _ in 0..<Int.random(in: 1...4, using: &generator) where !isEmpty {
+            let place = Int.random(in: 0..<count, using: &generator)
+            let end = Swift.min(count, place + Int.random(in: 1...8, using: &generator))
+            switch Int.random(in: 0..<kinds, using: &generator) {
+            case 0: self[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            case 1: self[place] = UInt8.random(in: .min ... .max, using: &generator)
+            case 2: removeSubrange(place..<end)
+            case 3: insert(contentsOf: self[place..<end], at: place)
+            case 4: removeSubrange(place...)
+            default: insert(contentsOf: piece(&generator), at: place)
+            }
+        }
+    }
+}

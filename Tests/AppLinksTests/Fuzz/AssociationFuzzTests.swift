@@ -23,21 +23,9 @@ import Testing
         "\"components\":",
     ]
 
-    /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and tokens inserted.
     private static func mutated(_ seed: String?, _ generator: inout SplitMix64) -> [UInt8] {
         var bytes = Array((seed ?? "").utf8)
-        for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
-            let place = Int.random(in: 0..<bytes.count, using: &generator)
-            let end = min(bytes.count, place + Int.random(in: 1...8, using: &generator))
-            switch Int.random(in: 0..<8, using: &generator) {
-            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-            case 1: bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
-            case 2: bytes.removeSubrange(place..<end)
-            case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
-            case 4: bytes.removeSubrange(place...)
-            default: bytes.insert(contentsOf: (tokens.randomElement(using: &generator) ?? "").utf8, at: place)
-            }
-        }
+        bytes.mutate(using: &generator, kinds: 8) { Array((tokens.randomElement(using: &$0) ?? "").utf8) }
         return bytes
     }
 
