@@ -233,15 +233,7 @@ extension AccountStoreCheck {
         ]
 
     /// Returns a check whose description begins with `accounts:`.
-    /// - Parameters:
-    ///   - rule: The rule as a sentence in the present tense.
-    ///   - body: The steps of the check.
-    private static func check(
-        _ rule: String,
-        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
-    ) -> AccountStoreCheck {
-        AccountStoreCheck("accounts", rule, body)
-    }
+    private static let check = checks(of: "accounts")
 
     /// Checks of `DecoyStore`. If an address has no account, the server verifies the password against a decoy: a password hash that belongs
     /// to no account. Each stored `DecoySpan` assigns one decoy to a part of all possible addresses. All processes must read the same

@@ -13,15 +13,7 @@ extension AccountStoreCheck {
     public static let intents = claims + leases + turns + inspections
 
     /// Returns a check whose description begins with `intents:`.
-    /// - Parameters:
-    ///   - rule: The rule as a sentence in the present tense.
-    ///   - body: The steps of the check.
-    private static func check(
-        _ rule: String,
-        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
-    ) -> AccountStoreCheck {
-        AccountStoreCheck("intents", rule, body)
-    }
+    private static let check = checks(of: "intents")
 
     /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The intent has no client network.
     /// - Parameters:

@@ -12,15 +12,7 @@ extension AccountStoreCheck {
     public static let records = links + changes + reservations + activations + devices + purgeCandidates + purges
 
     /// Returns a check whose description begins with `records:`.
-    /// - Parameters:
-    ///   - rule: The rule as a sentence in the present tense.
-    ///   - body: The steps of the check.
-    private static func check(
-        _ rule: String,
-        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
-    ) -> AccountStoreCheck {
-        AccountStoreCheck("records", rule, body)
-    }
+    private static let check = checks(of: "records")
 
     /// Checks of `insert`, `find`, `record` and `discard`. `find` must not consume a link, because email scanners open links. At exactly
     /// the time of its expiry, a link is already expired.

@@ -14,15 +14,7 @@ extension AccountStoreCheck {
     private static let day: TimeInterval = 86_400
 
     /// Returns a check whose description begins with `sessions:`.
-    /// - Parameters:
-    ///   - rule: The rule as a sentence in the present tense.
-    ///   - body: The steps of the check.
-    private static func check(
-        _ rule: String,
-        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
-    ) -> AccountStoreCheck {
-        AccountStoreCheck("sessions", rule, body)
-    }
+    private static let check = checks(of: "sessions")
 
     /// Returns a check that begins with an open session of a new account.
     /// - Parameters:

@@ -10,15 +10,7 @@ extension AccountStoreCheck {
     public static let resetTokens = lookups + confirmations + tokenRemovals
 
     /// Returns a check whose description begins with `resetTokens:`.
-    /// - Parameters:
-    ///   - rule: The rule as a sentence in the present tense.
-    ///   - body: The steps of the check.
-    private static func check(
-        _ rule: String,
-        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
-    ) -> AccountStoreCheck {
-        AccountStoreCheck("resetTokens", rule, body)
-    }
+    private static let check = checks(of: "resetTokens")
 
     /// Checks of `find`, `insert` and `hasExpired`.
     ///

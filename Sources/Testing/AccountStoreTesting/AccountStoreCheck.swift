@@ -52,6 +52,14 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
         self.body = body
     }
 
+    /// Returns a function that creates checks of a store from a rule and its steps.
+    /// - Parameter store: The name of the store in the descriptions.
+    static func checks(
+        of store: String
+    ) -> @Sendable (String, @escaping @Sendable (StoresUnderTest) async throws -> Void) -> AccountStoreCheck {
+        { rule, body in AccountStoreCheck(store, rule, body) }
+    }
+
     /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each check is a separate
     /// test case.
     public static let all =
