@@ -458,7 +458,7 @@ let package = Package(
         ),
         tests(
             "OfflineQueueUITests",
-            ["AccountKit", "ErrorContract", "OfflineQueue", "OfflineQueueUI", "PrivateFiles", "ResilientHTTP", httpTypes]
+            ["AccountKit", "ErrorContract", "JournalTesting", "OfflineQueue", "OfflineQueueUI", "ResilientHTTP", httpTypes]
         ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),

@@ -3,6 +3,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
+import JournalTesting
 import OfflineQueue
 import OfflineQueueUI
 import ResilientHTTP
@@ -254,7 +255,7 @@ import Testing
 
     @Test("Reports once that the list can't be read, and again at the user's retry")
     func unreadable() async throws {
-        let files = FailingFiles()
+        let files = ObservedFiles()
         let bench = try await ScreenBench { $0.files = files }
         await bench.model.load()
         #expect(bench.model.currentAlert == nil)
@@ -271,7 +272,7 @@ import Testing
 
     @Test("Shows an alert only after the confirmation has been closed")
     func alertDuringQuestion() async throws {
-        let files = FailingFiles()
+        let files = ObservedFiles()
         let bench = try await ScreenBench([.lost]) { $0.files = files }
         let id = try await bench.enqueue("first")
         await bench.drain()

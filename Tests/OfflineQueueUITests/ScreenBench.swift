@@ -5,9 +5,7 @@ import HTTPTypes
 import HoldfastTesting
 import OfflineQueue
 import OfflineQueueUI
-import PrivateFiles
 import ResilientHTTP
-import Synchronization
 import Testing
 import Timekeeping
 
@@ -115,42 +113,5 @@ extension ScriptedTransport.Step {
             headers: [.contentType: "application/json", .errorCode: code.rawValue],
             body: #"{"error":{"code":"\#(code.rawValue)","message":"x"}}"#
         )
-    }
-}
-
-/// The files of the system, until they fail.
-final class FailingFiles: JournalFileSystem {
-    private let system = SystemFiles()
-    fileprivate let isFailing = Mutex(false)
-
-    /// Lets all further locks fail, as on a device that was locked.
-    func fail() { isFailing.withLock { $0 = true } }
-
-    func createFolder(_ path: String) throws(FileFailure) { try system.createFolder(path) }
-    func names(in folder: String) throws(FileFailure) -> [String] { try system.names(in: folder) }
-    func open(_ path: String, creating: Bool) throws(FileFailure) -> any JournalFile {
-        File(try system.open(path, creating: creating), self)
-    }
-    func status(of path: String) throws(FileFailure) -> FileStatus { try system.status(of: path) }
-    func rename(_ path: String, to newPath: String) throws(FileFailure) { try system.rename(path, to: newPath) }
-    func remove(_ path: String) throws(FileFailure) { try system.remove(path) }
-    func syncFolder(_ path: String) throws(FileFailure) { try system.syncFolder(path) }
-
-    private final class File: JournalFile {
-        let file: any JournalFile
-        let files: FailingFiles
-
-        init(_ file: any JournalFile, _ files: FailingFiles) { (self.file, self.files) = (file, files) }
-
-        func status() throws(FileFailure) -> FileStatus { try file.status() }
-        func read(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] { try file.read(count, at: offset) }
-        func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Int { try file.write(bytes, at: offset) }
-        func truncate(to size: Int) throws(FileFailure) { try file.truncate(to: size) }
-        func sync() throws(FileFailure) -> SyncStrength { try file.sync() }
-        func lock() throws(FileFailure) -> Bool {
-            if files.isFailing.withLock(\.self) { throw FileFailure(code: EACCES) }
-            return try file.lock()
-        }
-        func unlock() { file.unlock() }
     }
 }

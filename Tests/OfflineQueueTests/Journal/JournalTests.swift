@@ -111,17 +111,17 @@ import Testing
 
     @Test("Syncs frames within the delay without a call") func syncsLater() async throws {
         let folder = TemporaryFolder()
-        let syncs = SyncCounter()
-        let journal = try await Journal.open(folder.path, state: TestRecords(), files: syncs)
-        let before = syncs.count
+        let files = ObservedFiles()
+        let journal = try await Journal.open(folder.path, state: TestRecords(), files: files)
+        let before = files.syncCount
         try await journal.transact { _, transaction in transaction.append(kind: 1, payload: [1]) }
-        try await eventually { syncs.count > before }
+        try await eventually { files.syncCount > before }
     }
 
     @Test("Lets many durable transactions share syncs") func groupsSyncs() async throws {
         let folder = TemporaryFolder()
-        let syncs = SyncCounter()
-        let journal = try await Journal.open(folder.path, state: TestRecords(), files: syncs)
+        let files = ObservedFiles()
+        let journal = try await Journal.open(folder.path, state: TestRecords(), files: files)
         try await withThrowingTaskGroup { group in
             for task in 0..<64 {
                 group.addTask {
@@ -133,7 +133,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(journal.withState { $0.records.count } == 64)
-        #expect(syncs.count < 64)
+        #expect(files.syncCount < 64)
     }
 
     @Test("Recognizes a copy of the folder until it is adopted, also after a compaction") func recognizesCopies() async throws {
