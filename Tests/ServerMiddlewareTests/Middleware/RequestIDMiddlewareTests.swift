@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ServerMiddleware
 import StrictJSON
+import Synchronization
 import Testing
 
 @Suite struct RequestIDMiddlewareTests {
@@ -71,10 +72,81 @@ import Testing
         #expect(try response.error["request_id"] == .string(named))
     }
 
+    @Test("Changes the metadata of the log handler only for a line")
+    func deferredMetadata() async throws {
+        let changes = Mutex(0)
+        let lines = Mutex<[Logger.Metadata]>([])
+        let logger = Logger(label: "test") { _ in
+            RecordingLogHandler(change: { changes.withLock { $0 += 1 } }, line: { line in lines.withLock { $0.append(line) } })
+        }
+        let router = Router<MemoryContext>.make()
+        router.get("/") { _, context in context.id }
+        router.get("/line") { _, context in
+            context.logger.info("Line")
+            return context.id
+        }
+        router.get("/metadata") { _, context in
+            var context = context
+            context.logger[metadataKey: "order"] = "7"
+            context.logger.info("Line")
+            return context.id
+        }
+        func response(_ path: String) async throws -> CollectedResponse {
+            let context = MemoryContext(source: .init(logger: logger))
+            return try await router.response(to: .make(.get, path, headers: [.requestID: "my-id"]), context: context)
+        }
+
+        #expect(try await response("/").text == "my-id")
+        #expect(changes.withLock(\.self) == 0)
+        #expect(try await response("/line").text == "my-id")
+        #expect(changes.withLock(\.self) == 1)
+        #expect(try await response("/metadata").text == "my-id")
+        #expect(lines.withLock(\.self) == [["hb.request.id": "my-id"], ["hb.request.id": "my-id", "order": "7"]])
+    }
+
+    @Test("A route can read, replace and remove the id in the logger's metadata")
+    func changedMetadata() async throws {
+        let router = Router<MemoryContext>.make()
+        router.get("/") { _, context in
+            var logger = context.logger
+            #expect(logger.handler.metadata == ["hb.request.id": "my-id"])
+            logger[metadataKey: "hb.request.id"] = "other"
+            #expect(logger.handler.metadata == ["hb.request.id": "other"])
+            logger[metadataKey: "hb.request.id"] = nil
+            #expect(logger.handler.metadata == [:])
+            logger = context.logger
+            logger.handler.metadata = ["order": "7"]
+            #expect(logger[metadataKey: "hb.request.id"] == nil)
+            logger.logLevel = .error
+            #expect(logger.logLevel == .error)
+            return context.id
+        }
+        #expect(try await router.response(to: .make(.get, "/", headers: [.requestID: "my-id"])).text == "my-id")
+    }
+
     @Test("A hundred thousand new ids differ, and each reads as a UUID")
     func fresh() {
         let ids = (0..<100_000).map { _ in NewRequestID.make() }
         #expect(Set(ids).count == ids.count)
         #expect(ids.prefix(1_000).allSatisfy { UUID(uuidString: $0)?.uuidString.lowercased() == $0 })
+    }
+}
+
+/// A log handler that reports each change of its metadata, and the metadata of each line.
+private struct RecordingLogHandler: LogHandler {
+    let change: @Sendable () -> Void
+    let line: @Sendable (Logger.Metadata) -> Void
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:] {
+        didSet { change() }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        line(metadata)
     }
 }

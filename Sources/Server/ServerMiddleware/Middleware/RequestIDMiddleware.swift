@@ -29,7 +29,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         let given = request.headers.value(of: .requestID)
         let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? (adoptsContextID ? context.requestID : NewRequestID.make())
         var context = context
-        context.logger[metadataKey: Logger.requestIDKey] = .string(id)
+        context.setRequestID(id)
         var response = try await next(request, context)
         // An error response already has the header, with the id that its body contains.
         if !response.headers.contains(.requestID) { response.headers.append(HTTPField(name: .requestID, value: id)) }
