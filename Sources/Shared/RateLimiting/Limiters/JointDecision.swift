@@ -165,23 +165,22 @@ struct JointDecision {
 
     /// Returns the current state of the limits, in the order of the claims.
     func limits() -> [RateLimitResult.Limit] {
-        Array(unsafeUninitializedCapacity: claims.count) { limits, count in
-            for claim in claims where claim.isNarrow && claim.decision.mode != .off {
-                let table = claim.shard.table
-                let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.decision.index, now: now)
-                limits.initializeElement(
-                    at: count,
-                    to: RateLimitResult.Limit(
-                        policy: table.policy,
-                        mode: claim.decision.mode,
-                        isVisible: table.isVisible,
-                        remaining: remaining,
-                        reset: .nanoseconds(reset)
-                    )
+        var limits: [RateLimitResult.Limit] = []
+        limits.reserveCapacity(claims.count)
+        for claim in claims where claim.isNarrow && claim.decision.mode != .off {
+            let table = claim.shard.table
+            let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.decision.index, now: now)
+            limits.append(
+                RateLimitResult.Limit(
+                    policy: table.policy,
+                    mode: claim.decision.mode,
+                    isVisible: table.isVisible,
+                    remaining: remaining,
+                    reset: .nanoseconds(reset)
                 )
-                count += 1
-            }
+            )
         }
+        return limits
     }
 
     /// Returns the refusal with the policy and the delay of a refused claim.

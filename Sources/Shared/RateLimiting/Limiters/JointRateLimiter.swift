@@ -36,17 +36,6 @@ import Timekeeping
 /// counts the request in a window that several new keys share. Each part of a table has 16 such windows, and the hash of a key determines
 /// its window.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
-    /// The indexes of a rule's tables in ``rules``.
-    private struct Place {
-        /// The name of the policy.
-        var name: String
-        /// The index of the table for the callers' own claims. If the rule counts networks, the tables of the near and the far networks
-        /// follow this table.
-        var first: Int
-        /// The condition under which a request is also counted for networks; `nil` if the rule counts no networks.
-        var use: WideLimits.Use?
-    }
-
     /// The names of the policies of all tables.
     let names: [String]
     /// The tables of the rules and of their networks.
@@ -54,7 +43,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The counter that chooses the shard at which the next call of ``takeChanges(upTo:time:)`` begins.
     let changes = ChangeCursor()
     /// The indexes of the tables of each rule, in the order of the rules.
-    private let places: [Place]
+    private let places: [RulePlace]
     /// The counter that chooses the shard from which ``sweep()`` removes unused keys.
     private let sweeps = ChangeCursor()
     /// The memory that the tables share.
@@ -89,7 +78,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         let all = rules.map { [$0] + $0.networkRules }
         places = all.indices.map { index in
             let first = all[..<index].reduce(0) { $0 + $1.count }
-            return Place(name: rules[index].policy.name, first: first, use: rules[index].wide?.use)
+            return RulePlace(name: rules[index].policy.name, first: first, use: rules[index].wide?.use)
         }
         let tables = all.flatMap(\.self)
         names = tables.map(\.policy.name)
@@ -248,7 +237,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Returns the indexes of a policy's tables.
     /// - Precondition: The limiter has a rule whose policy has this name.
-    private func place(of policy: String) -> Place {
+    private func place(of policy: String) -> RulePlace {
         for place in places where place.name == policy { return place }
         preconditionFailure("no rule is named \(policy) (are \(places.map(\.name)))")
     }
@@ -298,7 +287,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     }
 
     /// Returns the maximum number of claims that ``resolve(_:into:hasFallbacks:)`` returns.
-    static func mostResolved(_ claims: [RateLimitClaim]) -> Int { claims.reduce(0) { $0 + ($1.networks == nil ? 1 : 3) } }
+    static func mostResolved(_ claims: [RateLimitClaim]) -> Int {
+        claims.indices.reduce(0) { $0 + (claims[$1].networks == nil ? 1 : 3) }
+    }
 
     /// Finds the table and the digest of each claim, and adds claims for the client's networks.
     ///
@@ -314,7 +305,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ) -> UnsafeMutableBufferPointer<ResolvedClaim> {
         var count = 0
         func add(
-            _ claim: borrowing RateLimitClaim,
+            _ index: Int,
             _ table: Int,
             _ digest: KeyDigest,
             _ whenFull: ResolvedClaim.WhenFull,
@@ -324,28 +315,29 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             let resolved = ResolvedClaim(
                 table: table,
                 digest: digest.word,
-                cost: claim.cost ?? 0,
+                cost: claims[index].cost ?? 0,
                 shard: rules[table].shard(of: digest),
                 whenFull: whenFull,
                 isNarrow: isNarrow,
                 isFallback: isFallback,
-                isRefundable: claim.isRefundable
+                isRefundable: claims[index].isRefundable
             )
             memory.initializeElement(at: count, to: resolved)
             count += 1
         }
-        for claim in claims {
-            let place = place(of: claim.policy)
-            let networks = place.use == nil ? nil : claim.networks
+        // A loop over the claims themselves would copy each claim.
+        for index in claims.indices {
+            let place = place(of: claims[index].policy)
+            let networks = place.use == nil ? nil : claims[index].networks
             let whenFull: ResolvedClaim.WhenFull = networks == nil ? .bucket : place.use == .jointly ? .skip : .fallBack
-            add(claim, place.first, secret.digest(of: claim.key), whenFull, isNarrow: true)
+            add(index, place.first, secret.digest(of: claims[index].key), whenFull, isNarrow: true)
             guard let networks else { continue }
             if place.use == .jointly {
-                add(claim, place.first + 1, secret.digest(of: networks.near), networks.far == nil ? .bucket : .skip)
-                if let far = networks.far { add(claim, place.first + 2, secret.digest(of: far), .bucket) }
+                add(index, place.first + 1, secret.digest(of: networks.near), networks.far == nil ? .bucket : .skip)
+                if let far = networks.far { add(index, place.first + 2, secret.digest(of: far), .bucket) }
             } else if hasFallbacks {
                 let table = place.first + (networks.far == nil ? 1 : 2)
-                add(claim, table, secret.digest(of: networks.far ?? networks.near), .bucket, isFallback: true)
+                add(index, table, secret.digest(of: networks.far ?? networks.near), .bucket, isFallback: true)
             }
         }
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])
@@ -362,4 +354,16 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             place -= rule.count
         }
     }
+}
+
+/// The indexes of a rule's tables in ``JointRateLimiter``. The type isn't nested in the generic class, because code for a nested type reads
+/// the metadata of the class in each call.
+private struct RulePlace {
+    /// The name of the policy.
+    var name: String
+    /// The index of the table for the callers' own claims. If the rule counts networks, the tables of the near and the far networks follow
+    /// this table.
+    var first: Int
+    /// The condition under which a request is also counted for networks; `nil` if the rule counts no networks.
+    var use: WideLimits.Use?
 }
