@@ -128,4 +128,10 @@ import Testing
         let refusal = try #require(throws: IPRange.Refusal.self) { try IPRange(text) }
         #expect(refusal.description == "“\(text)” \(explanation)")
     }
+
+    @Test("A client's address fits into the inline buffer of an existential")
+    func size() {
+        #expect(MemoryLayout<ClientAddress>.size <= 3 * MemoryLayout<Int>.size)
+        #expect(MemoryLayout<ClientAddress>.alignment <= MemoryLayout<Int>.alignment)
+    }
 }

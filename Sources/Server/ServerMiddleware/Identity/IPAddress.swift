@@ -16,18 +16,21 @@ public struct IPAddress: Hashable, Sendable {
 
     /// The version of the address. It is never `v6` for a mapped IPv4 address.
     public let version: Version
+    /// The high and the low half of ``bits``. A `UInt128` would be aligned to 16 bytes. The address would then not fit into the inline
+    /// buffer of an existential, and each claim of a rate limit would allocate memory for its key.
+    private let high, low: UInt64
     /// The bits of the address. An IPv4 address uses the lowest 32 bits.
-    public let bits: UInt128
+    public var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
     /// Creates an IPv4 address.
     public init(v4 bits: UInt32) {
-        (version, self.bits) = (.v4, UInt128(bits))
+        self.init(version: .v4, bits: UInt128(bits))
     }
 
     /// Creates an IPv6 address. If the bits are a mapped IPv4 address, creates an IPv4 address.
     public init(v6 bits: UInt128) {
         let isMapped = bits >> 32 == 0xFFFF
-        (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
+        self.init(version: isMapped ? .v4 : .v6, bits: isMapped ? bits & 0xFFFF_FFFF : bits)
     }
 
     /// Parses an address that has no port, no zone and no brackets.
@@ -64,7 +67,9 @@ public struct IPAddress: Hashable, Sendable {
     }
 
     private init(version: Version, bits: UInt128) {
-        (self.version, self.bits) = (version, bits)
+        self.version = version
+        high = UInt64(truncatingIfNeeded: bits >> 64)
+        low = UInt64(truncatingIfNeeded: bits)
     }
 }
 
