@@ -104,7 +104,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     }
 }
 
-extension SQLiteRateLimitStore: RateLimitStore {
+extension SQLiteRateLimitStore: LocalRateLimitStore {
     /// Decides whether a request is admitted, and records an admission in the journal. The method does no I/O; its only system call reads
     /// the clock.
     ///

@@ -27,6 +27,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
 
     private let limits: RateLimits
     private let sources: [RateLimitSource<Context>]
+    /// The same sources; `nil` if one of them needs code of the app.
+    private let commonSources: [CommonRateLimitSource]?
     private let moment: Moment
 
     /// Creates the middleware.
@@ -37,6 +39,8 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     ///   - moment: The time at which the limits decide about a request.
     public init(_ limits: RateLimits, _ sources: [RateLimitSource<Context>], decides moment: Moment = .atOnce) {
         (self.limits, self.sources, self.moment) = (limits, sources, moment)
+        let common = sources.compactMap(\.common)
+        commonSources = common.count == sources.count ? common : nil
     }
 
     /// Creates the middleware with its policies as arguments.
@@ -58,16 +62,38 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        if try !countWithoutSuspension(request, in: context) { try await count(request, in: context) }
+        return try await next(request, context)
+    }
+
+    /// Counts the request if this needs no suspension.
+    /// - Returns: `false` if the app's code determines a key, or if the store counts outside this process. Then call
+    ///   ``count(_:in:)``.
+    /// - Throws: ``ContractError`` if an enforced policy refuses the request.
+    func countWithoutSuspension(_ request: Request, in context: Context) throws -> Bool {
+        guard let commonSources else { return false }
+        switch moment {
+        case .atOnce:
+            guard limits.isLocal else { return false }
+            _ = try limits.admitLocally(limits.claims(on: commonSources, of: request, in: context), in: context)
+        case .inRoute:
+            context.limits.expect(limits.claims(on: commonSources, of: request, in: context), by: limits)
+        }
+        return true
+    }
+
+    /// Counts the request.
+    /// - Throws: ``ContractError`` if an enforced policy refuses the request; errors of the sources and of the store.
+    func count(_ request: Request, in context: Context) async throws {
         var claims: [RateLimitClaim] = []
         claims.reserveCapacity(sources.count)
         for source in sources {
-            if let claim = try await source.claim(request, context, limits) { claims.append(claim) }
+            if let claim = try await source.claim(of: request, in: context, by: limits) { claims.append(claim) }
         }
         switch moment {
         case .atOnce: try await limits.admit(claims, in: context)
         case .inRoute: context.limits.expect(claims, by: limits)
         }
-        return try await next(request, context)
     }
 }
 

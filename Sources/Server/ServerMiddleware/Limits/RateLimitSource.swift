@@ -13,7 +13,16 @@ public import RateLimiting
 /// to protect a resource that all clients share. Each name must be the name of a policy in the ``RateLimits`` of the middleware. An unknown
 /// name is a programming error and ends the process.
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
-    let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
+    let policy: String
+    let cost: Int?
+    let rule: Rule
+
+    /// The rule that returns the key of a request.
+    enum Rule: Sendable {
+        case client
+        case everybody
+        case key(@Sendable (Request, Context) async throws -> (any PartitionKey)?)
+    }
 
     /// Counts requests by the address of the client. If the policy's rule also has limits for networks, the requests also count under these
     /// limits.
@@ -21,10 +30,7 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
     public static func client(_ policy: String, cost: Int? = nil) -> RateLimitSource {
-        RateLimitSource { request, context, limits in
-            let client = limits.client(of: request, in: context)
-            return RateLimitClaim(policy, key: client, cost: cost, networks: client.networks)
-        }
+        RateLimitSource(policy: policy, cost: cost, rule: .client)
     }
 
     /// Counts all requests together, under one key. A single client can use up such a limit. Therefore, combine it with a limit by client,
@@ -33,7 +39,7 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     ///   - policy: The name of the policy.
     ///   - cost: The units that a request consumes; `nil` uses the cost of the policy.
     public static func everybody(_ policy: String, cost: Int? = nil) -> RateLimitSource {
-        RateLimitSource { _, _, _ in RateLimitClaim(policy, cost: cost) }
+        RateLimitSource(policy: policy, cost: cost, rule: .everybody)
     }
 
     /// Counts requests by a key, such as the account of an access token.
@@ -47,13 +53,33 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         cost: Int? = nil,
         _ key: @escaping @Sendable (Request, Context) async throws -> (any PartitionKey)?
     ) -> RateLimitSource {
-        RateLimitSource { request, context, limits in
-            try await key(request, context).map { key in
-                let networks = limits.client(of: request, in: context).networks
-                return RateLimitClaim(policy, key: key, cost: cost, networks: networks)
-            }
+        RateLimitSource(policy: policy, cost: cost, rule: .key(key))
+    }
+
+    /// The source in a form without a type parameter; `nil` if only the app's code knows the key.
+    var common: CommonRateLimitSource? {
+        switch rule {
+        case .client: CommonRateLimitSource(policy: policy, cost: cost, isPerClient: true)
+        case .everybody: CommonRateLimitSource(policy: policy, cost: cost, isPerClient: false)
+        case .key: nil
         }
     }
+
+    /// Returns the claim of a request; `nil` if the policy doesn't apply to the request.
+    func claim(of request: Request, in context: Context, by limits: RateLimits) async throws -> RateLimitClaim? {
+        if let common { return limits.claims(on: [common], of: request, in: context).first }
+        guard case .key(let find) = rule, let key = try await find(request, context) else { return nil }
+        return RateLimitClaim(policy, key: key, cost: cost, networks: limits.client(of: request, in: context).networks)
+    }
+}
+
+/// A ``RateLimitSource`` that needs no code of the app. The type has no type parameter, because code for generic types reads their metadata
+/// in each call.
+struct CommonRateLimitSource: Sendable {
+    let policy: String
+    let cost: Int?
+    /// Whether the policy counts the requests of each client. Otherwise, it counts all requests together.
+    let isPerClient: Bool
 }
 
 extension ClientAddress: PartitionKey {

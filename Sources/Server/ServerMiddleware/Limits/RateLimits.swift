@@ -19,6 +19,8 @@ public import RateLimiting
 /// for the policy. For each policy, the limits log at most one refusal per second.
 public final class RateLimits: Sendable {
     fileprivate let store: any RateLimitStore
+    /// The same store if it decides without a suspension; otherwise `nil`.
+    private let localStore: (any LocalRateLimitStore)?
     private let identity: ClientIdentity
     fileprivate let metrics: RateLimitMetrics
     private let log: RefusalLog
@@ -31,6 +33,7 @@ public final class RateLimits: Sendable {
     ///   - metrics: The factory of the counters of `RateLimitMetrics`; `nil` uses the process's default.
     public init(store: any RateLimitStore, identity: ClientIdentity = ClientIdentity(), metrics: (any MetricsFactory)? = nil) {
         self.store = store
+        localStore = store as? any LocalRateLimitStore
         self.identity = identity
         self.metrics = RateLimitMetrics(factory: metrics ?? MetricsSystem.factory)
         log = RefusalLog(clock: ContinuousClock())
@@ -54,7 +57,7 @@ public final class RateLimits: Sendable {
     /// - Complexity: O(number of trusted proxies) if the peer isn't a trusted proxy.
     public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {
         let peer = context.remoteAddress.flatMap(IPAddress.init)
-        hint.give(if: identity.trustedProxies.isEmpty && request.headers[.xForwardedFor] != nil, context.logger)
+        if identity.trustedProxies.isEmpty, request.headers.contains(.xForwardedFor) { hint.give(context.logger) }
         return identity.client(peer: peer, headers: request.headers)
     }
 
@@ -78,7 +81,8 @@ public final class RateLimits: Sendable {
         sharing shares: (table: FairShares, client: ClientAddress)? = nil,
         refusing error: (RateLimitPolicy, Duration) -> ContractError = { ContractError.limited(by: $0, wait: $1) }
     ) async throws -> RateLimitAdmission {
-        var claims = claims + context.limits.takePending(of: self)
+        if shares == nil, let admission = try admitLocally(claims, in: context, refusing: error) { return admission }
+        var claims = context.limits.takePending(of: self, after: claims)
         let result: RateLimitResult
         do {
             if let shares {
@@ -95,16 +99,57 @@ public final class RateLimits: Sendable {
             }
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
-        context.limits.note(result.limits)
+        return try finish(claims, result, in: context, refusing: error)
+    }
+
+    /// Whether ``admitLocally(_:in:refusing:)`` decides about requests.
+    var isLocal: Bool { localStore != nil }
+
+    /// Admits or refuses a request like ``admit(_:in:sharing:refusing:)``, but without a suspension. If the store counts outside this
+    /// process, the method counts nothing and returns `nil`.
+    func admitLocally(
+        _ claims: [RateLimitClaim],
+        in context: some LimitedRequestContext,
+        refusing error: (RateLimitPolicy, Duration) -> ContractError = { ContractError.limited(by: $0, wait: $1) }
+    ) throws -> RateLimitAdmission? {
+        guard let localStore else { return nil }
+        let claims = context.limits.takePending(of: self, after: claims)
+        return try finish(claims, localStore.admit(claims), in: context, refusing: error)
+    }
+
+    /// Records a decision in the request, the metrics and the log.
+    /// - Returns: The admission.
+    /// - Throws: The error that `error` returns if a limit refuses the request.
+    private func finish(
+        _ claims: [RateLimitClaim],
+        _ result: RateLimitResult,
+        in context: some LimitedRequestContext,
+        refusing error: (RateLimitPolicy, Duration) -> ContractError
+    ) throws -> RateLimitAdmission {
+        let limits = context.limits
+        limits.note(result.limits)
         metrics.decided(claims, result)
         if let refusal = result.shadowRefusal { log.note(refusal, isShadow: true, context.logger) }
         guard let refusal = result.refusal else {
-            return RateLimitAdmission(limits: self, claims: claims, charge: result.charge, request: context.limits)
+            return RateLimitAdmission(limits: self, claims: claims, charge: result.charge, request: limits)
         }
         log.note(refusal, isShadow: false, context.logger)
         // If the cost exceeds the quota, a retry never succeeds. The response then contains the full window as its delay.
         let wait = refusal.retryAfter ?? refusal.policy.window
         throw error(refusal.policy, wait)
+    }
+
+    /// Returns the claims of a request on policies that count all requests together, or the requests of each client.
+    func claims(
+        on sources: [CommonRateLimitSource],
+        of request: Request,
+        in context: some LimitedRequestContext
+    ) -> [RateLimitClaim] {
+        sources.map { source in
+            guard source.isPerClient else { return RateLimitClaim(source.policy, cost: source.cost) }
+            let client = client(of: request, in: context)
+            return RateLimitClaim(source.policy, key: client, cost: source.cost, networks: client.networks)
+        }
     }
 
     /// The memory that the counts use; `nil` if the store counts outside this process.

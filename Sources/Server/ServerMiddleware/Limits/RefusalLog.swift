@@ -52,9 +52,8 @@ final class ProxyHint: Sendable {
     private let isGiven = Atomic(false)
 
     /// Logs the hint if it was not logged before.
-    /// - Parameter isDue: Whether the request seems to come through a proxy that isn't trusted.
-    func give(if isDue: Bool, _ logger: Logger) {
-        guard isDue, !isGiven.load(ordering: .relaxed), !isGiven.exchange(true, ordering: .relaxed) else { return }
+    func give(_ logger: Logger) {
+        guard !isGiven.load(ordering: .relaxed), !isGiven.exchange(true, ordering: .relaxed) else { return }
         logger.notice("X-Forwarded-For ignored: no proxy is trusted, and limits count by the connection's address")
     }
 }

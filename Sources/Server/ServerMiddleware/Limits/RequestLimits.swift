@@ -23,12 +23,14 @@ public final class RequestLimits: Sendable {
         state.withLock { $0.pending.append((limits, claims)) }
     }
 
-    /// Removes and returns the claims that the middleware added.
-    func takePending(of limits: RateLimits) -> [RateLimitClaim] {
+    /// Removes the claims that the middleware added, and returns them after the given claims.
+    func takePending(of limits: RateLimits, after claims: [RateLimitClaim]) -> [RateLimitClaim] {
         state.withLock { state in
-            let claims = state.pending.filter { $0.limits === limits }.flatMap(\.claims)
+            // Most requests have no pending claims. Without this check, their claims would be copied.
+            guard !state.pending.isEmpty else { return claims }
+            let pending = state.pending.filter { $0.limits === limits }.flatMap(\.claims)
             state.pending.removeAll { $0.limits === limits }
-            return claims
+            return claims + pending
         }
     }
 

@@ -50,7 +50,19 @@ extension RateLimitStore {
     public var usage: RateLimitUsage? { nil }
 }
 
-extension JointRateLimiter: RateLimitStore {}
+/// A store that counts in this process, and therefore decides without a suspension.
+///
+/// A server decides about a request faster with such a store, because it needs no asynchronous calls. A store that waits for another
+/// process, or for a lock for a long time, must not conform to this protocol.
+public protocol LocalRateLimitStore: RateLimitStore {
+    /// Admits or refuses one request, and counts an admitted request.
+    ///
+    /// - Parameter claims: The claims of the request, as for ``RateLimitStore/admit(_:)``.
+    /// - Returns: The same result as ``RateLimitStore/admit(_:)``.
+    func admit(_ claims: [RateLimitClaim]) -> RateLimitResult
+}
+
+extension JointRateLimiter: LocalRateLimitStore {}
 
 /// The usage of some keys. The application's own store saves this usage in the same transaction as the writes of a request.
 ///
