@@ -12,7 +12,8 @@ import Synchronization
 /// - `rate_limit_refunds`: admissions whose units were refunded, because the event for which they were used did not happen.
 /// - `rate_limit_store_errors`: requests for which the store failed to decide.
 struct RateLimitMetrics: Sendable {
-    private struct Counters: Sendable {
+    /// A class, because a copy of a structure would retain each of the six counters.
+    private final class Counters: Sendable {
         let allowed: Counter
         let refused: Counter
         let shadowRefused: Counter
@@ -48,15 +49,14 @@ struct RateLimitMetrics: Sendable {
 
     /// Counts a decision for each policy of the claims.
     func decided(_ claims: [RateLimitClaim], _ response: RateLimitResult) {
-        for limit in response.limits {
-            let policy = limit.policy
-            let counters = counters(of: policy.name)
-            let cost = claims.first { $0.policy == policy.name }?.cost ?? policy.cost
-            let isShort = limit.remaining < cost
+        // A loop over the limits themselves would copy each limit.
+        for index in response.limits.indices {
+            let counters = counters(of: response.limits[index].policy.name)
+            let remaining = response.limits[index].remaining
             if response.isAdmitted {
                 counters.allowed.increment()
-                if limit.remaining * 10 <= policy.burst { counters.near.increment() }
-            } else if isShort, limit.mode == .enforce {
+                if remaining * 10 <= response.limits[index].policy.burst { counters.near.increment() }
+            } else if response.limits[index].mode == .enforce, remaining < cost(of: response.limits[index].policy, in: claims) {
                 counters.refused.increment()
             }
         }
@@ -66,6 +66,11 @@ struct RateLimitMetrics: Sendable {
             counters(of: policy.name).refused.increment()
         }
         if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
+    }
+
+    /// Returns the units that a request takes of a policy.
+    private func cost(of policy: RateLimitPolicy, in claims: [RateLimitClaim]) -> Int {
+        claims.first { $0.policy == policy.name }?.cost ?? policy.cost
     }
 
     /// Counts a refund for the policy of each claim.
