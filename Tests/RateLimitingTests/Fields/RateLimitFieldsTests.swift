@@ -65,6 +65,20 @@ import Testing
         #expect(RateLimitFields.retryAfter(of: result(wait: .nanoseconds(1))) == "1")
     }
 
+    @Test("Writes one limit and several limits in the same form")
+    func several() {
+        let other = RateLimitPolicy.requests(100, per: .seconds(60), name: "other", unit: .contentBytes)
+        var limits: [RateLimitResult.Limit] = [.init(policy: Self.reset, remaining: 2, reset: .seconds(59))]
+        #expect(RateLimitFields.policies(of: RateLimitResult(limits: limits)) == #""reset-email";q=3;w=3600"#)
+        #expect(RateLimitFields.limits(of: RateLimitResult(limits: limits)) == #""reset-email";r=2;t=59"#)
+        limits.append(.init(policy: other, isVisible: false, remaining: 9, reset: .zero))
+        #expect(RateLimitFields.policies(of: RateLimitResult(limits: limits)) == #""reset-email";q=3;w=3600"#)
+        limits.append(.init(policy: other, remaining: 9, reset: .zero))
+        let policies = RateLimitFields.policies(of: RateLimitResult(limits: limits))
+        #expect(policies == #""reset-email";q=3;w=3600, "other";q=100;qu="content-bytes";w=60"#)
+        #expect(RateLimitFields.limits(of: RateLimitResult(limits: limits)) == #""reset-email";r=2;t=59, "other";r=9;t=0"#)
+    }
+
     @Test("Sends no Retry-After if no delay helps, and omits hidden policies")
     func silent() {
         #expect(RateLimitFields.fields(of: result(wait: nil, hidden: true)).isEmpty)

@@ -112,17 +112,23 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        let result = if let known = context.limits.known { known } else { await context.limits.result() }
-        guard let policies = RateLimitFields.policies(of: result), let limits = RateLimitFields.limits(of: result) else {
-            return response
-        }
-        for (name, value) in [(HTTPField.Name.rateLimitPolicy, policies), (.rateLimit, limits)] {
-            if response.headers.contains(name) {
-                response.headers[name] = value
-            } else {
-                response.headers.append(HTTPField(name: name, value: value))
-            }
+        let limits = context.limits
+        if let result = limits.known {
+            response.setFields(of: result)
+        } else {
+            response.setFields(of: await limits.result())
         }
         return response
+    }
+}
+
+extension Response {
+    /// Sets the header fields that report limits. If none of the limits is visible, the response is unchanged.
+    fileprivate mutating func setFields(of result: RateLimitResult) {
+        guard let policies = RateLimitFields.policies(of: result), let limits = RateLimitFields.limits(of: result) else { return }
+        // The array then doesn't grow again for the request id, the date and the name of the server.
+        headers.reserveCapacity(headers.count + 5)
+        headers[.rateLimitPolicy] = policies
+        headers[.rateLimit] = limits
     }
 }

@@ -69,14 +69,18 @@ public enum RateLimitFields {
     ///
     /// - Parameter result: The result of a call of `admit` or `check`, such as ``JointRateLimiter/admit(_:)``.
     public static func policies(of result: RateLimitResult) -> String? {
-        list(result) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
+        // Most results have one limit, and its policy already has the text.
+        if result.limits.count == 1, result.limits[0].isVisible, result.limits[0].partitionKey == nil {
+            return result.limits[0].policy.field
+        }
+        return list(result) { add(result.limits[$0].policy, partitionKey: result.limits[$0].partitionKey, to: &$1) }
     }
 
     /// Returns the field value with the remaining units of the visible policies of a result; `nil` if there are none.
     ///
     /// - Parameter result: The result of a call of `admit` or `check`, such as ``JointRateLimiter/admit(_:)``.
     public static func limits(of result: RateLimitResult) -> String? {
-        list(result) { add($0, to: &$1) }
+        list(result) { add(result.limits[$0], to: &$1) }
     }
 
     /// Returns the value of `Retry-After`; `nil` if the request was admitted, or if it can never be admitted.
@@ -88,62 +92,72 @@ public enum RateLimitFields {
     }
 
     /// Returns a field value with one list member for each visible limit of a result; `nil` if no limit is visible. The closure writes the
-    /// member of one limit.
-    private static func list(
-        _ result: RateLimitResult,
-        _ add: (RateLimitResult.Limit, inout FieldText) -> Void
-    ) -> String? {
+    /// member of the limit with an index. It takes an index, because a limit as an argument would be copied.
+    @inline(__always)
+    private static func list(_ result: RateLimitResult, _ add: (Int, inout FieldText) -> Void) -> String? {
         var total = 0
-        for limit in result.limits where limit.isVisible { total += capacity(limit.policy, partitionKey: limit.partitionKey) }
+        for index in result.limits.indices where result.limits[index].isVisible {
+            total += capacity(result.limits[index].policy, partitionKey: result.limits[index].partitionKey)
+        }
         guard total > 0 else { return nil }
         return FieldText.text(capacity: total) { text in
-            for limit in result.limits where limit.isVisible { add(limit, &text) }
+            for index in result.limits.indices where result.limits[index].isVisible { add(index, &text) }
         }
     }
 
     /// Returns the maximum number of bytes of one list member, including its separator. The maximum applies to both `RateLimit-Policy` and
     /// `RateLimit`.
+    @inline(__always)
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
-        let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0
-        // The 32 bytes are for separators and the names of parameters, which need only 18.
-        return names + key + 2 * FieldText.numberCapacity + 32
+        // The 32 bytes are for separators and the names of parameters, which need only 14.
+        return policy.field.utf8.count + key + 2 * FieldText.numberCapacity + 32
     }
 
-    private static func add(_ policy: RateLimitPolicy, partitionKey: [UInt8]?, to text: inout FieldText) {
-        begin(policy, &text)
-        text.add(";q=")
-        text.add(number: policy.quota)
-        if policy.unit != .requests {
-            text.add(";qu=")
-            text.add(quoted: policy.unit.rawValue)
+    /// Returns the text of a policy without a partition key, and the length of the quoted name with which the text begins.
+    static func policy(name: String, quota: Int, unit: QuotaUnit, window: Duration) -> (text: String, quotedNameLength: Int) {
+        var length = 0
+        let names = FieldText.quotedCapacity(name) + FieldText.quotedCapacity(unit.rawValue)
+        let capacity = names + 2 * FieldText.numberCapacity + 32
+        let text = FieldText.text(capacity: capacity) { text in
+            text.add(quoted: name)
+            length = text.end
+            text.add(literal: ";q=")
+            text.add(number: quota)
+            if unit != .requests {
+                text.add(literal: ";qu=")
+                text.add(quoted: unit.rawValue)
+            }
+            text.add(literal: ";w=")
+            text.add(number: max(1, window.wholeSecondsRoundedUp))
         }
-        text.add(";w=")
-        text.add(number: max(1, policy.window.wholeSecondsRoundedUp))
+        return (text, length)
+    }
+
+    @inline(__always)
+    private static func add(_ policy: RateLimitPolicy, partitionKey: [UInt8]?, to text: inout FieldText) {
+        if !text.isEmpty { text.add(literal: ", ") }
+        text.add(policy.field)
         end(partitionKey, &text)
     }
 
+    @inline(__always)
     private static func add(_ limit: RateLimitResult.Limit, to text: inout FieldText) {
-        begin(limit.policy, &text)
-        text.add(";r=")
+        if !text.isEmpty { text.add(literal: ", ") }
+        text.add(limit.policy.field, length: limit.policy.quotedNameLength)
+        text.add(literal: ";r=")
         text.add(number: max(0, limit.remaining))
-        text.add(";t=")
+        text.add(literal: ";t=")
         text.add(number: max(0, limit.reset.wholeSecondsRoundedUp))
         end(limit.partitionKey, &text)
-    }
-
-    /// Writes the start of a list member: a comma if there is a previous member, and the quoted name of the policy.
-    private static func begin(_ policy: RateLimitPolicy, _ text: inout FieldText) {
-        if !text.isEmpty { text.add(", ") }
-        text.add(quoted: policy.name)
     }
 
     /// Writes the end of a list member: the partition key, if there is one.
     private static func end(_ partitionKey: [UInt8]?, _ text: inout FieldText) {
         guard let partitionKey else { return }
-        text.add(";pk=:")
+        text.add(literal: ";pk=:")
         text.add(Base64.encode(partitionKey))
-        text.add(":")
+        text.add(literal: ":")
     }
 }
 
@@ -153,15 +167,15 @@ struct FieldText: ~Copyable {
     /// The buffer. It is valid only during the closure of ``text(capacity:_:)``.
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of written bytes.
-    private var end = 0
+    private(set) var end = 0
 
     /// Returns the text that a closure writes.
     /// - Parameter capacity: The size of the buffer, at least the number of bytes that the closure writes.
     static func text(capacity: Int, _ write: (inout FieldText) -> Void) -> String {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
+        String(unsafeUninitializedCapacity: capacity) { memory in
             var text = FieldText(memory)
             write(&text)
-            return String(decoding: memory[..<text.end], as: UTF8.self)
+            return text.end
         }
     }
 
@@ -178,12 +192,19 @@ struct FieldText: ~Copyable {
     /// Whether nothing has been written.
     var isEmpty: Bool { end == 0 }
 
-    mutating func add(_ text: StaticString) {
+    @inline(__always)
+    mutating func add(literal text: StaticString) {
         text.withUTF8Buffer { for byte in $0 { add(byte) } }
     }
 
-    mutating func add(_ text: String) {
-        for byte in text.utf8 { add(byte) }
+    /// Adds the first bytes of a text.
+    /// - Parameter length: The number of bytes; `nil` adds the whole text.
+    mutating func add(_ text: String, length: Int? = nil) {
+        var text = text
+        text.withUTF8 { bytes in
+            let rest = UnsafeMutableBufferPointer(rebasing: memory[end...])
+            end += rest.initialize(fromContentsOf: bytes.prefix(length ?? bytes.count))
+        }
     }
 
     /// Adds a number that is not negative.

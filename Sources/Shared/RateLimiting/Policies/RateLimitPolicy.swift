@@ -14,6 +14,11 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public let unit: QuotaUnit
     /// The numbers that a limiter needs to admit or refuse a request.
     let terms: RateLimitTerms
+    /// The policy as a member of `RateLimit-Policy`, such as `"reset-email";q=3;w=3600`. All responses contain the same text, and none of
+    /// its parts can change.
+    let field: String
+    /// The number of bytes of the quoted name, with which ``field`` begins.
+    let quotedNameLength: Int
 
     /// The maximum number of units admitted in any window.
     public var quota: Int { terms.quota }
@@ -66,6 +71,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
             !refill.overflow && refill.partialValue < 1 << 61,
             "a burst must return within 70 years (burst \(burst), quota \(quota), window \(window))"
         )
+        (field, quotedNameLength) = RateLimitFields.policy(name: name, quota: quota, unit: unit, window: window)
     }
 
     /// Creates a policy. This method is a short form of the initializer, such as `.requests(3, per: .seconds(3600))`.
