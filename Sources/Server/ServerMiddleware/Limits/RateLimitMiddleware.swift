@@ -124,7 +124,7 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
 
 extension Response {
     /// Sets the header fields that report limits. If none of the limits is visible, the response is unchanged.
-    fileprivate mutating func setFields(of result: RateLimitResult) {
+    mutating func setFields(of result: RateLimitResult) {
         guard let policies = RateLimitFields.policies(of: result), let limits = RateLimitFields.limits(of: result) else { return }
         // The array then doesn't grow again for the request id, the date and the name of the server.
         headers.reserveCapacity(headers.count + 5)

@@ -35,20 +35,25 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
         do {
             return try await next(request, context)
         } catch {
-            var contractError = ContractError(thrown: error, respondingTo: request, context: context)
-            if contractError.code == .resourceNotFound, contractError.underlying is any HTTPResponseError,
-                let methods = routes?.methods(of: request.uri.path), !methods.contains(request.method)
-            {
-                let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
-                contractError.code = .requestMethodNotAllowed
-                contractError.headers[.allow] = allowed
-            }
-            if renderer.catalogue.isFault(contractError.code) {
-                let cause = contractError.underlying ?? error
-                context.logger.error("Request failed", metadata: .failure(cause, ["error.code": "\(contractError.code)"]))
-            }
-            return renderer.response(for: contractError, to: request, requestID: context.requestID)
+            return response(for: error, to: request, in: context)
         }
+    }
+
+    /// Returns the response for an error, and logs an internal error.
+    func response(for error: any Error, to request: Request, in context: Context) -> Response {
+        var contractError = ContractError(thrown: error, respondingTo: request, context: context)
+        if contractError.code == .resourceNotFound, contractError.underlying is any HTTPResponseError,
+            let methods = routes?.methods(of: request.uri.path), !methods.contains(request.method)
+        {
+            let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
+            contractError.code = .requestMethodNotAllowed
+            contractError.headers[.allow] = allowed
+        }
+        if renderer.catalogue.isFault(contractError.code) {
+            let cause = contractError.underlying ?? error
+            context.logger.error("Request failed", metadata: .failure(cause, ["error.code": "\(contractError.code)"]))
+        }
+        return renderer.response(for: contractError, to: request, requestID: context.requestID)
     }
 }
 

@@ -26,14 +26,18 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let given = request.headers.value(of: .requestID)
-        let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? (adoptsContextID ? context.requestID : NewRequestID.make())
+        let id = id(of: request, in: context)
         var context = context
         context.setRequestID(id)
         var response = try await next(request, context)
-        // An error response already has the header, with the id that its body contains.
-        if !response.headers.contains(.requestID) { response.headers.append(HTTPField(name: .requestID, value: id)) }
+        response.setRequestID(id)
         return response
+    }
+
+    /// Returns the id of a request: the id that the client sent, if it is valid, or another id.
+    func id(of request: Request, in context: Context) -> String {
+        if let given = request.headers.value(of: .requestID), Self.isSane(given) { return given }
+        return adoptsContextID ? context.requestID : NewRequestID.make()
     }
 
     /// Returns whether an id has only letters, digits and `._-`, and at most 64 characters. The middleware replaces any other id.
@@ -46,6 +50,13 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
                 default: "._-".utf8.contains(byte)
                 }
             }
+    }
+}
+
+extension Response {
+    /// Adds the id of the request. An error response already has the header, with the id that its body contains.
+    mutating func setRequestID(_ id: String) {
+        if !headers.contains(.requestID) { headers.append(HTTPField(name: .requestID, value: id)) }
     }
 }
 

@@ -40,12 +40,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        // Add all middleware in one call. The router wraps the middleware of each `addMiddleware` call in a closure, and one closure is
-        // faster than two.
-        router.addMiddleware {
-            RequestIDMiddleware()
-            ContractErrorMiddleware(renderer: renderer, routes: index)
-        }
+        router.add(middleware: ContractMiddleware(renderer: renderer, routes: index))
     }
 
     /// The same router, which adds routes without a deadline. Use it only for routes that limit their time themselves.
@@ -113,10 +108,7 @@ public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
         self.group = group
         self.deadline = deadline
         group.add(middleware: outermost())
-        group.addMiddleware {
-            RequestIDMiddleware(adoptsContextID: true)
-            ContractErrorMiddleware(renderer: renderer)
-        }
+        group.add(middleware: ContractMiddleware(adoptsContextID: true, renderer: renderer))
     }
 
     /// Adds a route.
