@@ -70,13 +70,15 @@ enum BenchMiddleware {
         kept: SQLiteRateLimitStore<ContinuousClock>
     ) -> Router<BenchContext> {
         let router = Router(context: BenchContext.self)
-        router.add(middleware: RequestIDMiddleware())
-        if variant == .limit || variant == .kept { router.add(middleware: RateLimitFieldsMiddleware()) }
-        if variant != .id { router.add(middleware: ContractErrorMiddleware()) }
         switch variant {
-        case .limit: router.add(middleware: RateLimitMiddleware(RateLimits(rules), .client("bench-ip")))
-        case .kept: router.add(middleware: RateLimitMiddleware(RateLimits(store: kept), .client("bench-ip")))
-        default: break
+        case .limit:
+            let limit = RateLimitMiddleware<BenchContext>(RateLimits(rules), .client("bench-ip"))
+            router.add(middleware: ContractMiddleware(limit: limit))
+        case .kept:
+            let limit = RateLimitMiddleware<BenchContext>(RateLimits(store: kept), .client("bench-ip"))
+            router.add(middleware: ContractMiddleware(limit: limit))
+        case .contract: router.add(middleware: ContractMiddleware())
+        default: router.add(middleware: RequestIDMiddleware())
         }
         router.get("/") { _, _ in "Hello" }
         return router
