@@ -106,8 +106,8 @@ extension AccountClient {
         try await api.authorized(by: session).delete(AccountPath.sessions, context: context)
     }
 
-    /// Deletes the account, and ends the session on this device, unless another session has begun in the meantime. The server sends an email
-    /// with a link. The link restores the account until the server removes its data.
+    /// Deletes the account, and ends the session on this device, unless another session has begun in the meantime. The server sends an
+    /// email with a link. The link restores the account until the server removes its data.
     /// - Parameters:
     ///   - password: The current password.
     ///   - submission: The submission of the form. If the user tries again with the same password, pass the same submission.

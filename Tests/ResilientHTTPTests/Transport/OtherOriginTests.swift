@@ -9,7 +9,7 @@ import Timekeeping
 
 @Suite struct OtherOriginTests {
     @Test(
-        "Refusals of another origin after a redirect delay no call to the origin of the request",
+        "Refusals of another origin delay no call to the origin of the request",
         arguments: [503, 429, 500],
         [
             GateMiddleware(), BreakerMiddleware(BreakerRules(failuresInARow: 2, patience: .zero)),

@@ -20,8 +20,8 @@ extension APIClient {
     /// on the user, or if a header of the request has changed that the response names in `Vary`. If another session begins during the
     /// download, the download fails with the kind `unauthorized`.
     ///
-    /// If `headers` contain a condition such as `If-None-Match`, the server can respond with 304. The method then returns this response, and
-    /// changes neither the target nor the partial file.
+    /// If `headers` contain a condition such as `If-None-Match`, the server can respond with 304. The method then returns this response,
+    /// and changes neither the target nor the partial file.
     ///
     /// ```swift
     /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
@@ -258,8 +258,8 @@ extension HTTPResponse {
 /// A download uses three files: the target, `NAME.partial` with the received bytes, and `NAME.partial.origin`. The origin file contains the
 /// address of the resource, the session of the download, the request headers that the response varies by, and the validator (such as the
 /// `ETag`) of the downloaded version. Before the download writes bytes of another version, it removes the origin file, empties the partial
-/// file, and stores the new origin file. Therefore, even if the process ends at any moment, the partial file matches its origin file, or has
-/// no origin file. The next download ignores a partial file without an origin file.
+/// file, and stores the new origin file. Therefore, even if the process ends at any moment, the partial file matches its origin file, or
+/// has no origin file. The next download ignores a partial file without an origin file.
 ///
 /// The type reads and writes files on a separate queue, because reading and writing block the thread.
 final class PartialFile: Sendable {

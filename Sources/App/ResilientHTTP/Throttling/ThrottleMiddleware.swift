@@ -122,8 +122,8 @@ extension CallEnd {
     /// Creates the end of a failed call from its error, which belongs to the last request. The error shows whether this request may have
     /// reached the server. If so, the throttler counts the call.
     ///
-    /// The error of a failed refresh of the session belongs to another endpoint, and the error after a redirect to another origin belongs to
-    /// another server. So they show nothing about the limits of this endpoint.
+    /// The error of a failed refresh of the session belongs to another endpoint, and the error after a redirect to another origin belongs
+    /// to another server. So they show nothing about the limits of this endpoint.
     /// - Parameters:
     ///   - error: The error of the next layers.
     ///   - attempts: The number of requests that the next layers passed to the transport.

@@ -71,7 +71,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
             !refill.overflow && refill.partialValue < 1 << 61,
             "a burst must return within 70 years (burst \(burst), quota \(quota), window \(window))"
         )
-        (field, quotedNameLength) = RateLimitFields.policy(name: name, quota: quota, unit: unit, window: window)
+        (field, quotedNameLength) = FieldText.policy(name: name, quota: quota, unit: unit, window: window)
     }
 
     /// Creates a policy. This method is a short form of the initializer, such as `.requests(3, per: .seconds(3600))`.
