@@ -238,16 +238,20 @@ import Testing
         #expect(bench.server.performed.count == 4)
     }
 
-    @Test("Waits longer than an hour only for a delay that the body confirms", arguments: [false, true])
-    func longDelay(isConfirmed: Bool) async throws {
+    @Test(
+        "Waits for more than an hour only if the body names the delay",
+        arguments: [(true, true), (true, false), (false, true)]
+    )
+    func longDelay(isInHeader: Bool, isInBody: Bool) async throws {
         let bench = try await QueueBench()
-        let type = isConfirmed ? "application/json" : "text/html"
-        let body = isConfirmed ? #"{"error":{"code":"DOWN","retry_after":7200}}"# : "<p>Later</p>"
-        bench.network.decide(.response(503, [.retryAfter: "7200", .contentType: type], body))
+        let body = isInBody ? #"{"error":{"code":"DOWN","retry_after":7200}}"# : "<p>Later</p>"
+        var headers: HTTPFields = [.contentType: isInBody ? "application/json" : "text/html"]
+        if isInHeader { headers[.retryAfter] = "7200" }
+        bench.network.decide(.response(503, headers, body))
         try await bench.enqueue("1")
         await bench.pass()
         bench.network.decide(.delivered)
-        let expected: [[String]] = [isConfirmed ? [] : ["1"], ["1"]]
+        let expected: [[String]] = [isInBody ? [] : ["1"], ["1"]]
         for bodies in expected {
             bench.clocks.advance(by: .seconds(3_600))
             await bench.queue.drain()

@@ -212,6 +212,23 @@ import Testing
         }
     }
 
+    @Test("Starts again with another cookie that Vary names, and stores no cookie")
+    func laterCookie() async throws {
+        try await withTarget { target in
+            let head: HTTPFields = [.eTag: "\"v1\"", .contentLength: "6", .vary: "Cookie"]
+            let end = TransportError(.untrusted, message: "m", wasSent: true)
+            let broken = ScriptedTransport.Step.stream(status: 200, headers: head, chunks: [Array("abc".utf8)], end: end)
+            var transport: ScriptedTransport?
+            let api = try client([broken, whole("second")], &transport)
+            _ = await failure { try await api.download("/film", to: target, headers: [.cookie: "sid=ana"]) }
+            let origin = target.appendingPathExtension("partial.origin")
+            #expect(try !String(contentsOf: origin, encoding: .utf8).contains("ana"))
+            try await api.download("/film", to: target, headers: [.cookie: "sid=eva"])
+            #expect(transport?.sent.map { $0.request.headerFields[.range] } == [nil, nil])
+            #expect(try String(contentsOf: target, encoding: .utf8) == "second")
+        }
+    }
+
     @Test("Sends no attempt with the token of a user who signs in during the download")
     func signInMeanwhile() async throws {
         try await withTarget { target in

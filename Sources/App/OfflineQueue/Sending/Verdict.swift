@@ -1,4 +1,5 @@
 import ErrorContract
+import Foundation
 import HTTPTypes
 import ResilientHTTP
 
@@ -70,8 +71,13 @@ extension QueueEntry.Settlement {
 
 extension APIError {
     /// The delay that the server requested. A proxy can request years with its page, and the lane would send nothing until then. Therefore,
-    /// a delay that the body doesn't confirm is limited to an hour.
-    fileprivate var believedDelay: Duration? { isRetryAfterConfirmed ? retryAfter : retryAfter.map { min($0, .seconds(3_600)) } }
+    /// a delay of a header is limited to an hour, unless the body confirms it.
+    fileprivate var believedDelay: Duration? {
+        guard let retryAfter, let status, !isRetryAfterConfirmed,
+            RetryAfter.delay(status: status, headers: headers, now: serverTimestamp ?? Date()) != nil
+        else { return self.retryAfter }
+        return min(retryAfter, .seconds(3_600))
+    }
 
     /// Whether the server has performed a request with this idempotency key, but did not store its response (409).
     fileprivate var isFinishedElsewhere: Bool { status == 409 && repeatedRequest == .finished }

@@ -57,7 +57,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         }
         var result = fresh.response
         result.headerFields[values: .cacheStatus] = [HTTPResponse.revalidated]
-        return (result, ResponseBody(fresh.body))
+        return (result, ResponseBody(fresh.body, isFromOtherOrigin: rest.isFromOtherOrigin))
     }
 
     /// Removes the responses of an ended session. The middleware then stores no later response of this session, unless the session begins
@@ -113,7 +113,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         // Without a session, the middleware doesn't store a response that is marked `private`. The app may identify the user in a header of
         // its own, which this middleware doesn't know.
         guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
-            let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
+            let names = fields.storedVaryingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
         let varying = names.map { ($0, request.headerFields.value(of: $0)) }
         let stored = StoredResponse(response: response, body: bytes, varying: Dictionary(varying) { first, _ in first })
@@ -153,12 +153,14 @@ extension HTTPFields {
     /// Whether `Cache-Control` contains `private`, which restricts the response to one user.
     fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
-    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`. The names don't include headers with credentials, because a stored
-    /// response or download already belongs to a session.
+    /// The names in `Vary`, in lowercase; `nil` if `Vary` is `*`.
     var varyingNames: [String]? {
         let names = members(of: .vary)
-        return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }
+        return names.contains("*") ? nil : names
     }
+
+    /// The names in `Vary` without headers with credentials, because the key of a stored response already contains the session.
+    fileprivate var storedVaryingNames: [String]? { varyingNames?.filter { !["authorization", "cookie"].contains($0) } }
 
     /// Returns the value of a header; empty if the header is missing. `Vary` doesn't distinguish the two cases.
     func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }

@@ -129,16 +129,16 @@ struct Exchange: Sendable {
         } catch {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
-        if status == .notModified, request.isConditional { return (response, ResponseBody()) }
+        if status == .notModified, request.isConditional {
+            return (response, ResponseBody([], isFromOtherOrigin: isFromOtherOrigin))
+        }
         guard isSuccess else {
             throw refusal(response, bytes: bytes, context: context).markedAsForeign(if: isFromOtherOrigin)
         }
         if !isVerbatim, let refusal = refusalInSuccess(response, status: status.code, bytes: bytes, context: context) {
             throw refusal.markedAsForeign(if: isFromOtherOrigin)
         }
-        var whole = ResponseBody(bytes)
-        whole.isFromOtherOrigin = isFromOtherOrigin
-        return (response, whole)
+        return (response, ResponseBody(bytes, isFromOtherOrigin: isFromOtherOrigin))
     }
 
     /// Returns the error for a response with an error status.

@@ -269,7 +269,8 @@ final class PartialFile: Sendable {
         /// The identifier of the session, which contains no token; `nil` for a download without a session.
         var owner: String?
         var validator: String
-        /// The values of the request headers that the response names in `Vary`, by lowercase name; `nil` in files of earlier versions.
+        /// The hashes of the request headers that the response names in `Vary`, by lowercase name; `nil` in files of earlier versions. A
+        /// header can contain a secret, such as the key of an API, so the file does not contain its value.
         var varying: [String: String]?
     }
 
@@ -333,7 +334,7 @@ final class PartialFile: Sendable {
             try handle.truncate(atOffset: 0)
             (state.length, state.owner) = (0, owner)
             guard let validator, let names else { return }
-            let varying = Dictionary(names.map { ($0, file.fields.value(of: $0)) }) { first, _ in first }
+            let varying = Dictionary(names.map { ($0, file.digest(of: $0)) }) { first, _ in first }
             let known = Origin(source: file.source, owner: owner, validator: validator, varying: varying)
             let origin = try JSONEncoder().encode(known)
             try PrivateFile.replace(file.origin.path(percentEncoded: false), with: [UInt8](origin))
@@ -369,13 +370,16 @@ final class PartialFile: Sendable {
         guard let bytes = try? PrivateFile.read(origin.path(percentEncoded: false), upTo: Self.longestOrigin),
             let known = try? JSONDecoder().decode(Origin.self, from: Data(bytes)),
             known.source == source, known.owner == state.owner,
-            (known.varying ?? [:]).allSatisfy({ fields.value(of: $0.key) == $0.value }),
+            (known.varying ?? [:]).allSatisfy({ digest(of: $0.key) == $0.value }),
             let length = FileChunks.length(of: partial), length > 0
         else { return }
         let handle = try FileHandle(forUpdating: partial)
         try handle.seekToEnd()
         (state.handle, state.length, state.validator) = (handle, length, known.validator)
     }
+
+    /// Returns the hash of a header of the download's request.
+    private func digest(of name: String) -> String { String(PrivateFile.digest(fields.value(of: name)), radix: 16) }
 
     /// Returns the open file, or creates an empty one.
     private func handle(_ state: inout State) throws -> FileHandle {

@@ -41,6 +41,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
         source = .whole(bytes)
     }
 
+    /// Creates a body from bytes in memory, and notes whether a redirect led to another origin.
+    init(_ bytes: [UInt8], isFromOtherOrigin: Bool) {
+        self.init(bytes)
+        self.isFromOtherOrigin = isFromOtherOrigin
+    }
+
     /// Creates an iterator of the chunks. A body from a stream or a function can only be read once.
     public func makeAsyncIterator() -> Iterator {
         switch source {
