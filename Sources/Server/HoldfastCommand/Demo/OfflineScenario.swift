@@ -12,7 +12,7 @@ struct OfflineScenario {
     /// Chooses a free port, on which no server listens at first.
     init(steps: Steps, in folder: URL) throws {
         (self.steps, self.folder) = (steps, folder)
-        port = try DemoCluster.freePorts(1)[0]
+        port = try LoopbackPorts.free(1)[0]
     }
 
     /// Runs all steps.

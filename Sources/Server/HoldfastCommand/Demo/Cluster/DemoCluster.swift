@@ -52,7 +52,7 @@ final class DemoCluster: Sendable {
             attributes: [.posixPermissions: 0o711]
         )
         mailbox = try DemoMailbox(folder: folder.appending(path: "mailbox"))
-        ports = try Self.freePorts(5)
+        ports = try LoopbackPorts.free(5)
         servers = ports.prefix(3).compactMap { URL(string: "http://127.0.0.1:\($0)") }
     }
 
@@ -264,31 +264,6 @@ final class DemoCluster: Sendable {
     private func broken(_ part: Part, _ text: String) -> DemoStory.Unexpected {
         let lines = (try? String(contentsOf: log(of: part), encoding: .utf8))?.split(separator: "\n").suffix(10) ?? []
         return .init(description: ([text + "; the end of its log:"] + lines).joined(separator: "\n"))
-    }
-
-    /// Returns different free ports of the loopback interface. Another program can take a port before the caller uses it.
-    static func freePorts(_ count: Int) throws -> [Int] {
-        #if canImport(Darwin)
-            let stream = SOCK_STREAM
-        #else
-            let stream = Int32(SOCK_STREAM.rawValue)
-        #endif
-        // All sockets are open at the same time, so that the ports differ.
-        let sockets = (0..<count).map { _ in socket(AF_INET, stream, 0) }
-        defer { for socket in sockets { close(socket) } }
-        return try sockets.map { socket in
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
-                }
-            }
-            guard isBound else { throw DemoStory.Unexpected(description: "there is no free port") }
-            return Int(UInt16(bigEndian: address.sin_port))
-        }
     }
 }
 
