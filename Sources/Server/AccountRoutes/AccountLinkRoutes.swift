@@ -84,14 +84,12 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         let (email, owner, language) = try await recipient(request)
         let admission = try await limits.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context, sharing: shares)
         let response = try Response.message(ContractText.nextStepSent, to: request, localization)
-        return try await translatingDomainErrors {
-            try await admission.committing {
-                try await IdempotentRequest.committing(response) {
-                    try await links.requestVerification(of: email, language: language)
-                }
+        try await admission.committing {
+            try await IdempotentRequest.committing(response) {
+                try await links.requestVerification(of: email, language: language)
             }
-            return response
         }
+        return response
     }
 
     /// Returns the address to verify and the language of the email. If the request has an access token, and the address belongs to the
@@ -148,12 +146,10 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     ) async throws -> Response {
         let admission = try await limits.admitLink(token, request, in: context)
         let response = try Response.message(text, to: request, localization)
-        return try await translatingDomainErrors {
-            try await admission.usingLink {
-                try await IdempotentRequest.committing(response) { try await change() }
-            }
-            return response
+        try await admission.usingLink {
+            try await IdempotentRequest.committing(response) { try await change() }
         }
+        return response
     }
 
     /// Returns the token of the link, and the proof that the caller owns the account. The proof is the access token, or the current

@@ -88,10 +88,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
             LanguagePreference(acceptLanguage: asked.rawValue)
                 .choose(from: localization.supported, fallback: caller.account.language)
         }
-        return try await translatingDomainErrors {
-            let account = try await settings.update(caller, firstName: body.firstName, language: language)
-            return try .json(UserResponse(user: AccountUser(account)))
-        }
+        let account = try await settings.update(caller, firstName: body.firstName, language: language)
+        return try .json(UserResponse(user: AccountUser(account)))
     }
 
     /// Sets a new password. All sessions of the account end, and the response contains a new session.
@@ -99,17 +97,15 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(ChangePasswordRequest.self, from: request)
         let admission = try await limits.admitPassword(by: caller, request, in: context)
-        return try await translatingDomainErrors {
-            let opened = try await settings.changePassword(
-                of: caller,
-                from: body.currentPassword,
-                to: body.newPassword,
-                on: ClientDevice(of: request)
-            ) {
-                await admission.settlePassword($0)
-            }
-            return try .json(try SessionResponse(opened, rules: authentication.rules))
+        let opened = try await settings.changePassword(
+            of: caller,
+            from: body.currentPassword,
+            to: body.newPassword,
+            on: ClientDevice(of: request)
+        ) {
+            await admission.settlePassword($0)
         }
+        return try .json(try SessionResponse(opened, rules: authentication.rules))
     }
 
     /// Queues an email with a confirmation link to the new address. If the stores share a database, one transaction stores the queued
@@ -125,34 +121,30 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
             in: context
         )
         let response = try Response.message(ContractText.nextStepSent, to: request, localization)
-        return try await translatingDomainErrors {
-            try await admission.committing {
-                try await IdempotentRequest.committing(response) {
-                    try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword) {
-                        await admission.settlePassword($0)
-                    }
+        try await admission.committing {
+            try await IdempotentRequest.committing(response) {
+                try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword) {
+                    await admission.settlePassword($0)
                 }
             }
-            return response
         }
+        return response
     }
 
     /// Lists the sessions.
     @Sendable private func sessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         try await limits.admitChange(by: caller, request, in: context)
-        return try await translatingDomainErrors {
-            let sessions = try await settings.sessions(of: caller).map { use in
-                SessionDescription(
-                    id: UserID(use.session.id.rawValue),
-                    createdAt: use.session.createdAt,
-                    lastUsedAt: use.lastUsedAt,
-                    deviceName: use.session.deviceName,
-                    isCurrent: use.session.id == caller.session
-                )
-            }
-            return try .json(SessionsResponse(sessions: sessions))
+        let sessions = try await settings.sessions(of: caller).map { use in
+            SessionDescription(
+                id: UserID(use.session.id.rawValue),
+                createdAt: use.session.createdAt,
+                lastUsedAt: use.lastUsedAt,
+                deviceName: use.session.deviceName,
+                isCurrent: use.session.id == caller.session
+            )
         }
+        return try .json(SessionsResponse(sessions: sessions))
     }
 
     /// Ends one session. The response is the same for an unknown id and for a session of another account, so a caller can't find out
@@ -160,22 +152,18 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func endSession(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         try await limits.admitChange(by: caller, request, in: context)
-        return try await translatingDomainErrors {
-            if let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)) {
-                try await settings.endSession(StoredSession.ID(rawValue: id), of: caller)
-            }
-            return Response(status: .noContent)
+        if let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)) {
+            try await settings.endSession(StoredSession.ID(rawValue: id), of: caller)
         }
+        return Response(status: .noContent)
     }
 
     /// Ends all sessions of the account except the session of the caller.
     @Sendable private func endOtherSessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
         try await limits.admitChange(by: caller, request, in: context)
-        return try await translatingDomainErrors {
-            try await settings.endOtherSessions(of: caller)
-            return Response(status: .noContent)
-        }
+        try await settings.endOtherSessions(of: caller)
+        return Response(status: .noContent)
     }
 
     /// Deletes the account.
@@ -184,15 +172,13 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(PasswordRequest.self, from: request)
         let admission = try await limits.admitPassword(by: caller, request, in: context)
         let language = localization.language(of: request)
-        return try await translatingDomainErrors {
-            let purgeAt = try await settings.delete(caller, password: body.password) { await admission.settlePassword($0) }
-            let message = ContractText.accountDeleted.text(in: language)
-            return try .json(
-                AccountDeletedResponse(message: message, purgeAt: purgeAt),
-                status: .accepted,
-                language: language
-            )
-        }
+        let purgeAt = try await settings.delete(caller, password: body.password) { await admission.settlePassword($0) }
+        let message = ContractText.accountDeleted.text(in: language)
+        return try .json(
+            AccountDeletedResponse(message: message, purgeAt: purgeAt),
+            status: .accepted,
+            language: language
+        )
     }
 
     /// Returns everything that is stored about the account, except links that confirm a new address, as a file.
@@ -200,12 +186,10 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
         let caller = try await authentication.signedIn(of: request)
         let body = try await reader.read(PasswordRequest.self, from: request)
         let admission = try await limits.admitPassword(by: caller, and: .export, request, in: context)
-        return try await translatingDomainErrors {
-            let export = try await settings.export(caller, password: body.password) { await admission.settlePassword($0) }
-            var response = Response.json(export.json)
-            response.headers[.contentDisposition] = "attachment; filename=\"account.json\""
-            return response
-        }
+        let export = try await settings.export(caller, password: body.password) { await admission.settlePassword($0) }
+        var response = Response.json(export.json)
+        response.headers[.contentDisposition] = "attachment; filename=\"account.json\""
+        return response
     }
 }
 

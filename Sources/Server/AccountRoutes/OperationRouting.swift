@@ -16,7 +16,7 @@ extension RouterMethods where Context: LimitedRequestContext {
     ///
     /// Method, path, limits and idempotency come from the description of the operation, so the routes and the OpenAPI document can't
     /// differ. The limits count a request when its handler calls `RateLimits.admit`. The handler decodes the body first, so a malformed
-    /// request costs no quota.
+    /// request costs no quota. A route converts errors of `AccountCore` to ``ContractError``.
     /// - Parameters:
     ///   - operations: The group.
     ///   - limits: The limits.
@@ -34,10 +34,12 @@ extension RouterMethods where Context: LimitedRequestContext {
         handler: (Operations) -> Handler<Context>
     ) {
         for operation in Operations.allCases {
-            let row = operation.row
+            let (row, handle) = (operation.row, handler(operation))
             limited(by: row.limits, limits)
                 .idempotent(row.idempotency, by: idempotency, limits, authentication, reader: reader)
-                .on(RouterPath(row.path), method: row.method.request, use: handler(operation))
+                .on(RouterPath(row.path), method: row.method.request) { request, context in
+                    try await translatingDomainErrors { try await handle(request, context) }
+                }
         }
     }
 

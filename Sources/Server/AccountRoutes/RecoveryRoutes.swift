@@ -106,17 +106,15 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
         try await limits.admit(in: context)
-        return try await translatingDomainErrors {
-            let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
-            return try .json(
-                ValidTokenResponse(
-                    userID: UserID(account.id.rawValue),
-                    email: account.email,
-                    firstName: account.firstName.rawValue,
-                    expiresAt: expiresAt
-                )
+        let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
+        return try .json(
+            ValidTokenResponse(
+                userID: UserID(account.id.rawValue),
+                email: account.email,
+                firstName: account.firstName.rawValue,
+                expiresAt: expiresAt
             )
-        }
+        )
     }
 
     /// Sets a new password. If the stores share a database, one transaction stores the change and the response with its idempotency key.
@@ -127,14 +125,12 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         try await limits.admit(in: context)
         let language = localization.language(of: request)
         let message = ContractText.passwordChanged.text(in: language)
-        return try await translatingDomainErrors {
-            var response = Response(status: .ok)
-            try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword) { device, write in
-                response = try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
-                return try await IdempotentRequest.committing(response, write)
-            }
-            return response
+        var response = Response(status: .ok)
+        try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword) { device, write in
+            response = try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
+            return try await IdempotentRequest.committing(response, write)
         }
+        return response
     }
 
     /// Queues the email of a reset request. The server does the same work for every address, so the response time doesn't reveal whether an
@@ -156,11 +152,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         let language = localization.language(of: request)
         let admission = try await limits.admitReset(of: body.email, request, in: context, sharing: shares)
         let response = try response(language)
-        try await translatingDomainErrors {
-            try await admission.committing {
-                try await IdempotentRequest.committing(response) {
-                    try await recovery.request(email: body.email, language: language)
-                }
+        try await admission.committing {
+            try await IdempotentRequest.committing(response) {
+                try await recovery.request(email: body.email, language: language)
             }
         }
         return response

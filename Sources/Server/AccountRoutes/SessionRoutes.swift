@@ -110,16 +110,14 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(OpenRegisterRequest.self, from: request)
         try await limits.admit(in: context)
-        return try await translatingDomainErrors {
-            let opened = try await registration.register(
-                email: body.email,
-                password: body.password,
-                firstName: body.firstName,
-                language: language(body.locale, request),
-                on: ClientDevice(of: request)
-            )
-            return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
-        }
+        let opened = try await registration.register(
+            email: body.email,
+            password: body.password,
+            firstName: body.firstName,
+            language: language(body.locale, request),
+            on: ClientDevice(of: request)
+        )
+        return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
     }
 
     /// Queues an email whose link creates an account. If the address already has an account, the email contains a reset link instead.
@@ -134,18 +132,16 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(RegisterRequest.self, from: request)
         let admission = try await limits.admitMail(to: body.email, by: .registerEmail, request, in: context, sharing: shares)
         let response = try Response.message(ContractText.nextStepSent, status: .accepted, to: request, localization)
-        return try await translatingDomainErrors {
-            try await admission.committing {
-                try await IdempotentRequest.committing(response) {
-                    try await registration.request(
-                        email: body.email,
-                        firstName: body.firstName,
-                        language: language(body.locale, request)
-                    )
-                }
+        try await admission.committing {
+            try await IdempotentRequest.committing(response) {
+                try await registration.request(
+                    email: body.email,
+                    firstName: body.firstName,
+                    language: language(body.locale, request)
+                )
             }
-            return response
         }
+        return response
     }
 
     /// Creates an account with the link of a blind registration, and signs it in.
@@ -154,12 +150,10 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func activate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ActivateRequest.self, from: request)
         let admission = try await limits.admitLink(body.token, request, in: context)
-        return try await translatingDomainErrors {
-            let opened = try await admission.usingLink {
-                try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
-            }
-            return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
+        let opened = try await admission.usingLink {
+            try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
         }
+        return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
     }
 
     /// Signs in. An overloaded server refuses the request before it reads the body. The route counts the attempt before it checks the
@@ -168,21 +162,19 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// - Throws: The refusals of `Authentication.signIn`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
-        try await translatingDomainErrors { try authentication.requireRoom() }
+        try authentication.requireRoom()
         let body = try await reader.read(LoginRequest.self, from: request)
-        return try await translatingDomainErrors {
-            let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
-            let device = try await authentication.device(provenBy: tokens, for: body.email)
-            let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
-            let opened = try await authentication.signIn(
-                email: body.email,
-                password: body.password,
-                on: ClientDevice(of: request)
-            ) {
-                await admission.settle($0)
-            }
-            return try .json(try SessionResponse(opened, rules: authentication.rules))
+        let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
+        let device = try await authentication.device(provenBy: tokens, for: body.email)
+        let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
+        let opened = try await authentication.signIn(
+            email: body.email,
+            password: body.password,
+            on: ClientDevice(of: request)
+        ) {
+            await admission.settle($0)
         }
+        return try .json(try SessionResponse(opened, rules: authentication.rules))
     }
 
     /// Refreshes a session.
@@ -191,9 +183,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         try await limits.admit(in: context)
-        return try await translatingDomainErrors {
-            try .json(try SessionResponse(try await authentication.refresh(body.refreshToken), rules: authentication.rules))
-        }
+        return try .json(try SessionResponse(try await authentication.refresh(body.refreshToken), rules: authentication.rules))
     }
 
     /// Ends a session. If the stores share a database, one transaction ends the session and stores the response with its idempotency key.
@@ -201,11 +191,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
-        return try await translatingDomainErrors {
-            let response = Response(status: .noContent)
-            try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }
-            return response
-        }
+        let response = Response(status: .noContent)
+        try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }
+        return response
     }
 
     /// Returns the account of the access token.
