@@ -154,10 +154,7 @@ extension AccountPageRoutes {
         _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
         let form = try await reader.read(ConfirmLinkForm.self, from: request)
-        let read = try? ResetToken(form.token)
-        let admission = try await limits.admitLink(read, request, in: context)
-        guard let token = read else { return .invalidLink(change) }
-        return try await used(change, token, admission) { found in
+        return try await use(form.token, for: change, request, context) { token, found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: false))
             }
@@ -181,10 +178,7 @@ extension AccountPageRoutes {
         _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
         let form = try await reader.read(NewPasswordForm.self, from: request)
-        let read = try? ResetToken(form.token)
-        let admission = try await limits.admitLink(read, request, in: context)
-        guard let token = read else { return .invalidLink(change) }
-        return try await used(change, token, admission) { found in
+        return try await use(form.token, for: change, request, context) { token, found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: true))
             }
@@ -208,20 +202,22 @@ extension AccountPageRoutes {
         _ make: (ResetToken, StoredLink) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
         let form = try await reader.read(LinkForm.self, from: request)
-        let read = try? ResetToken(form.token)
-        let admission = try await limits.admitLink(read, request, in: context)
-        guard let token = read else { return .invalidLink(change) }
-        return try await used(change, token, admission) { .done(try await make(token, $0)) }
+        return try await use(form.token, for: change, request, context) { .done(try await make($0, $1)) }
     }
 
     /// Finds and uses the link of a token like ``shown(_:_:_:)``. If the server is too busy, the limit of the link is refunded.
-    private func used(
-        _ change: AccountPage.Change,
-        _ token: ResetToken,
-        _ admission: RateLimitAdmission,
-        _ body: (StoredLink) async throws -> AccountPage
+    /// - Parameter text: The token of the form. If it is malformed, the result is the page for an invalid link.
+    private func use(
+        _ text: String,
+        for change: AccountPage.Change,
+        _ request: Request,
+        _ context: Context,
+        _ body: (ResetToken, StoredLink) async throws -> AccountPage
     ) async throws -> AccountPage {
-        try await admission.usingLink { try await shown(change, token, body) }
+        let read = try? ResetToken(text)
+        let admission = try await limits.admitLink(read, request, in: context)
+        guard let token = read else { return .invalidLink(change) }
+        return try await admission.usingLink { try await shown(change, token) { try await body(token, $0) } }
     }
 
     /// Finds the link of a token, and returns the page that a closure creates for the link. If the token is invalid, returns the page for
