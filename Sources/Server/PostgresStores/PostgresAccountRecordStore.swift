@@ -552,22 +552,12 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        let hasLinks = try await database.sweep(
-            """
-            DELETE FROM account_link WHERE digest IN (
-                SELECT digest FROM account_link WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(now)]
-        )
+        let hasLinks = try await database.sweep("account_link", by: "digest", where: "expires_at <= $1 ORDER BY expires_at", now)
         let hasAddresses = try await database.sweep(
-            """
-            DELETE FROM former_address WHERE (account_id, place) IN (
-                SELECT account_id, place FROM former_address WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2
-                FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(now)]
+            "former_address",
+            by: "account_id, place",
+            where: "expires_at <= $1 ORDER BY expires_at",
+            now
         )
         return hasLinks || hasAddresses
     }

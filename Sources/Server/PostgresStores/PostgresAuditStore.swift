@@ -113,14 +113,7 @@ public final class PostgresAuditStore: AuditStore {
     /// - Returns: Whether another call may remove more.
     @discardableResult
     public func sweep(before: Date, limit: Int) async throws -> Bool {
-        let hasOld = try await database.sweep(
-            """
-            DELETE FROM audit_event WHERE (account_id, time, id) IN (
-                SELECT account_id, time, id FROM audit_event WHERE time < $1 ORDER BY time LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(before)]
-        )
+        let hasOld = try await database.sweep("audit_event", by: "account_id, time, id", where: "time < $1 ORDER BY time", before)
         return try await sweepCrowded(limit) || hasOld
     }
 

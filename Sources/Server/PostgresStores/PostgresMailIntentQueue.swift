@@ -380,20 +380,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// - Parameter now: The present time of the steady clock, such as ``PostgresTime``.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
-        while try await sweepOnce(at: now), !Task.isCancelled {}
-    }
-
-    /// Removes up to 500 failed emails whose retention has ended.
-    /// - Returns: Whether there may be more such emails.
-    private func sweepOnce(at now: Date) async throws -> Bool {
-        try await database.sweep(
-            """
-            DELETE FROM mail_intent WHERE id IN (
-                SELECT id FROM mail_intent WHERE state = 'failed' AND due_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(now)]
-        )
+        let condition: PostgresStatement = "state = 'failed' AND due_at <= $1"
+        while try await database.sweep("mail_intent", by: "id", where: condition, now), !Task.isCancelled {}
     }
 
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.

@@ -281,14 +281,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.sweep(
-            """
-            DELETE FROM reset_token WHERE digest IN (
-                SELECT digest FROM reset_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(now)]
-        )
+        try await database.sweep("reset_token", by: "digest", where: "expires_at < $1 ORDER BY expires_at", now)
     }
 }
 
@@ -416,13 +409,6 @@ public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.sweep(
-            """
-            DELETE FROM freeze_token WHERE digest IN (
-                SELECT digest FROM freeze_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(now)]
-        )
+        try await database.sweep("freeze_token", by: "digest", where: "expires_at < $1 ORDER BY expires_at", now)
     }
 }

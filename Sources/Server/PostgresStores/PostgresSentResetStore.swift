@@ -180,13 +180,6 @@ public final class PostgresSentResetStore: SentResetStore {
     /// - Throws: `StoreFailure`.
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.sweep(
-            """
-            DELETE FROM sent_reset WHERE intent_id IN (
-                SELECT intent_id FROM sent_reset WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(now)]
-        )
+        try await database.sweep("sent_reset", by: "intent_id", where: "ends_at <= $1 ORDER BY ends_at", now)
     }
 }

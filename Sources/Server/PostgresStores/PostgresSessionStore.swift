@@ -324,14 +324,7 @@ public struct PostgresSessionStore: SessionStore {
             try await Self.end(ids, in: transaction)
             return ids.count == PostgresDatabase.sweepLimit
         }
-        let hasTokens = try await database.sweep(
-            """
-            DELETE FROM refresh_token WHERE digest IN (
-                SELECT digest FROM refresh_token WHERE used_at < $1 ORDER BY used_at LIMIT $2 FOR UPDATE SKIP LOCKED
-            )
-            """,
-            [.time(idle)]
-        )
+        let hasTokens = try await database.sweep("refresh_token", by: "digest", where: "used_at < $1 ORDER BY used_at", idle)
         return hasSessions || hasTokens
     }
 }

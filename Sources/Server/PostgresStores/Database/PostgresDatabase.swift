@@ -1,4 +1,5 @@
 public import AccountCore
+import Foundation
 public import PostgresDriver
 
 /// The database of all stores. Executes statements and reports failures as `StoreFailure`.
@@ -58,13 +59,25 @@ public struct PostgresDatabase: Sendable {
         try await execute(statement, values).rows.first.map(read)
     }
 
-    /// Executes a statement that removes a bounded number of rows, and returns whether there may be more.
+    /// Removes up to ``sweepLimit`` expired rows of a table, and returns whether there may be more. The statement skips rows that another
+    /// server is removing.
     /// - Parameters:
-    ///   - statement: The statement, whose last parameter is the limit.
-    ///   - values: The values of the other parameters.
+    ///   - table: The table.
+    ///   - key: The columns of its primary key.
+    ///   - condition: The condition for expired rows, and optionally their order. Its parameter `$1` is the time.
+    ///   - time: The time.
     /// - Returns: Whether the statement removed ``sweepLimit`` rows, so that there may be more.
-    func sweep(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> Bool {
-        try await execute(statement, values + [.integer(Self.sweepLimit)]).count == Self.sweepLimit
+    func sweep(
+        _ table: PostgresStatement,
+        by key: PostgresStatement,
+        where condition: PostgresStatement,
+        _ time: Date
+    ) async throws -> Bool {
+        let parts: [PostgresStatement] = [
+            "DELETE FROM ", table, " WHERE (", key, ") IN (SELECT ", key, " FROM ", table, " WHERE ", condition,
+            " LIMIT $2 FOR UPDATE SKIP LOCKED)",
+        ]
+        return try await execute(parts.reduce("", +), [.time(time), .integer(Self.sweepLimit)]).count == Self.sweepLimit
     }
 
     /// The largest number of rows that a sweep removes. The number limits the size of a sweep's transaction and the time for which the
