@@ -30,29 +30,25 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Parameter link: The link, with the digest of its token. The link of a registration has no account.
     /// - Throws: `StoreFailure`, also if the account of the link doesn't exist (foreign key) or the digest is taken.
     public func insert(_ link: StoredLink) async throws {
-        try await database.write { database in
-            try database.executeCached(
-                sql: """
-                    INSERT INTO account_link
-                        (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    link.digest.bytes, link.purpose.rawValue, link.accountID?.description, link.recipient.text,
-                    link.recipient.normalized, link.epoch, link.firstName?.rawValue, link.language.rawValue,
-                    link.createdAt.timeIntervalSince1970, link.expiresAt.timeIntervalSince1970,
-                ]
-            )
-        }
+        try await database.execute(
+            sql: """
+                INSERT INTO account_link
+                    (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                link.digest.bytes, link.purpose.rawValue, link.accountID?.description, link.recipient.text,
+                link.recipient.normalized, link.epoch, link.firstName?.rawValue, link.language.rawValue,
+                link.createdAt.timeIntervalSince1970, link.expiresAt.timeIntervalSince1970,
+            ]
+        )
     }
 
     /// Removes a link whose email was not sent. Does nothing if the link is unknown.
     /// - Parameter digest: The digest of the link's token.
     /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
-        try await database.write { database in
-            try database.execute(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [digest.bytes])
-        }
+        try await database.execute(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [digest.bytes])
     }
 
     /// Returns an unexpired link and the record of its account. The store reads both from the state of one commit, so they match each
@@ -168,12 +164,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
             ) { _ in true } ?? false
         }
         guard !isNoted else { return }
-        try await database.write { database in
-            try database.executeCached(
-                sql: "UPDATE account SET active_at = ? WHERE id = ?",
-                arguments: [time, id.description]
-            )
-        }
+        try await database.execute(sql: "UPDATE account SET active_at = ? WHERE id = ?", arguments: [time, id.description])
     }
 
     /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method only reads.
@@ -413,12 +404,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Parameter ids: The removed accounts. Unknown ids are ignored.
     /// - Throws: `StoreFailure`.
     public func markListed(_ ids: [Account.ID]) async throws {
-        try await database.write { database in
-            try database.execute(
-                sql: "UPDATE purged_account SET is_listed = 1 WHERE id IN (SELECT value FROM json_each(?))",
-                arguments: [try Self.json(ids.map(\.description))]
-            )
-        }
+        try await database.execute(
+            sql: "UPDATE purged_account SET is_listed = 1 WHERE id IN (SELECT value FROM json_each(?))",
+            arguments: [try Self.json(ids.map(\.description))]
+        )
     }
 
     /// Truncates the write-ahead log, which can contain data of removed rows. `secure_delete` overwrites removed rows in the file itself.

@@ -170,12 +170,10 @@ public struct SQLiteAccountRepository: AccountRepository {
     ///   - new: The hash of the same password with other parameters.
     /// - Throws: `StoreFailure`.
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
-        try await database.write { database in
-            try database.execute(
-                sql: "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
-                arguments: [new, id.description, old]
-            )
-        }
+        try await database.execute(
+            sql: "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
+            arguments: [new, id.description, old]
+        )
     }
 }
 

@@ -217,12 +217,10 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// - Parameter intent: The email.
     /// - Throws: `StoreFailure`. In this case, a server may send the email again after the end of the lease.
     public func settle(_ intent: MailIntent) async throws {
-        try await database.write { database in
-            try database.executeCached(
-                sql: "DELETE FROM mail_intent WHERE created_at = ? AND id = ?",
-                arguments: [intent.createdAt.timeIntervalSince1970, intent.id.text]
-            )
-        }
+        try await database.execute(
+            sql: "DELETE FROM mail_intent WHERE created_at = ? AND id = ?",
+            arguments: [intent.createdAt.timeIntervalSince1970, intent.id.text]
+        )
     }
 
     /// Makes a claimed email due at a later time and counts a failure. Does nothing if the lease has been lost.
@@ -269,18 +267,16 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         until due: Date,
         _ reason: String
     ) async throws {
-        try await database.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE mail_intent SET due_at = ?, state = ?, holder = NULL, failures = failures + 1, reason = ?
-                    WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
-                    """,
-                arguments: [
-                    due.timeIntervalSince1970, state.rawValue, reason, intent.createdAt.timeIntervalSince1970, intent.id.text,
-                    leaseEnd.timeIntervalSince1970,
-                ]
-            )
-        }
+        try await database.execute(
+            sql: """
+                UPDATE mail_intent SET due_at = ?, state = ?, holder = NULL, failures = failures + 1, reason = ?
+                WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
+                """,
+            arguments: [
+                due.timeIntervalSince1970, state.rawValue, reason, intent.createdAt.timeIntervalSince1970, intent.id.text,
+                leaseEnd.timeIntervalSince1970,
+            ]
+        )
     }
 
     /// Removes all failed emails whose retention has ended. Each transaction removes up to 500 emails, so that other writes wait only

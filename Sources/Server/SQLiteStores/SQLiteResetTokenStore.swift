@@ -45,9 +45,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// - Parameter digest: The digest of the token.
     /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
-        try await database.write { database in
-            try database.execute(sql: "DELETE FROM reset_token WHERE digest = ?", arguments: [digest.bytes])
-        }
+        try await database.execute(sql: "DELETE FROM reset_token WHERE digest = ?", arguments: [digest.bytes])
     }
 
     /// Removes unused tokens that are older than the given token. The given token and the newest older tokens stay, `liveLimit` tokens in
@@ -246,21 +244,17 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     ///   - expiresAt: The time from which the token is invalid.
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key) or the digest is taken.
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
-        try await database.write { database in
-            try database.executeCached(
-                sql: "INSERT INTO freeze_token (digest, account_id, expires_at) VALUES (?, ?, ?)",
-                arguments: [digest.bytes, account.description, expiresAt.timeIntervalSince1970]
-            )
-        }
+        try await database.execute(
+            sql: "INSERT INTO freeze_token (digest, account_id, expires_at) VALUES (?, ?, ?)",
+            arguments: [digest.bytes, account.description, expiresAt.timeIntervalSince1970]
+        )
     }
 
     /// Removes a token whose email was not sent. Does nothing if the token is unknown.
     /// - Parameter digest: The digest of the token.
     /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
-        try await database.write { database in
-            try database.execute(sql: "DELETE FROM freeze_token WHERE digest = ?", arguments: [digest.bytes])
-        }
+        try await database.execute(sql: "DELETE FROM freeze_token WHERE digest = ?", arguments: [digest.bytes])
     }
 
     /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended, inactive or

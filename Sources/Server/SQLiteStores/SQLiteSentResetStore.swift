@@ -81,12 +81,10 @@ public struct SQLiteSentResetStore: SentResetStore {
     ///   - time: The time of the decision that reserved the email.
     /// - Throws: `StoreFailure`. The caller can repeat the call later.
     public func cancel(_ intent: MailIntent.ID, reservedAt time: Date) async throws {
-        try await database.write { database in
-            try database.executeCached(
-                sql: "DELETE FROM sent_reset WHERE intent_id = ? AND sent_at = ?",
-                arguments: [intent.uuidString.lowercased(), time.timeIntervalSince1970]
-            )
-        }
+        try await database.execute(
+            sql: "DELETE FROM sent_reset WHERE intent_id = ? AND sent_at = ?",
+            arguments: [intent.uuidString.lowercased(), time.timeIntervalSince1970]
+        )
     }
 
     /// Removes up to 500 expired reservations. A reservation expires at the end of the longest window in which a bound counts its email.

@@ -171,12 +171,10 @@ public struct SQLiteSessionStore: SessionStore {
     ///   - id: The session that stays open. If the account has no such session, all sessions end.
     /// - Throws: `StoreFailure`.
     public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
-        try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM session WHERE account_id = ? AND id <> ?",
-                arguments: [account.description, id.description]
-            )
-        }
+        try await database.execute(
+            sql: "DELETE FROM session WHERE account_id = ? AND id <> ?",
+            arguments: [account.description, id.description]
+        )
     }
 
     /// Returns whether a session exists. The method doesn't check the age of the session; ``rotate(_:to:at:rules:)`` checks it.

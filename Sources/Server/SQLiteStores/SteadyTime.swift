@@ -44,12 +44,10 @@ public struct SteadyTime: Sendable {
     public func keep() async throws {
         let now = snapshot()
         let steady = origin + now.bootNanoseconds
-        try await database.write { database in
-            try database.executeCached(
-                sql: "UPDATE steady_time SET wall_ns = ?, steady_ns = ? WHERE boot_id = ? AND steady_ns < ?",
-                arguments: [now.wallNanoseconds, steady, now.bootID, steady]
-            )
-        }
+        try await database.execute(
+            sql: "UPDATE steady_time SET wall_ns = ?, steady_ns = ? WHERE boot_id = ? AND steady_ns < ?",
+            arguments: [now.wallNanoseconds, steady, now.bootID, steady]
+        )
     }
 
     /// The assumed minimum duration of a reboot, in nanoseconds. It is longer than any grace window, so all grace windows have ended after

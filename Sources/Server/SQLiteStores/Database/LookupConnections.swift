@@ -47,6 +47,17 @@ final class LookupConnections: Sendable {
     }
 }
 
+extension SQLiteDatabase {
+    /// Executes one statement in a transaction, like ``write(_:)``. Each connection prepares the statement only once.
+    /// - Throws: `StoreFailure`.
+    func execute(sql: String, arguments: [(any DatabaseValueConvertible & Sendable)?] = []) async throws {
+        try await write { database in
+            let values: [(any DatabaseValueConvertible)?] = arguments.map { $0 }
+            try database.executeCached(sql: sql, arguments: StatementArguments(values))
+        }
+    }
+}
+
 /// Helpers that cache prepared statements for each connection, because preparing most statements takes longer than running them.
 extension Database {
     /// Executes a statement. Each connection prepares the statement only once.

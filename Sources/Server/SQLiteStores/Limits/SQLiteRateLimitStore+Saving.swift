@@ -71,9 +71,7 @@ extension SQLiteRateLimitStore: Service {
     public func close() async throws {
         guard journal != nil else { return }
         try await save()
-        try await database.write { database in
-            try database.execute(sql: "UPDATE rate_limit_process SET is_clean = 1")
-        }
+        try await database.execute(sql: "UPDATE rate_limit_process SET is_clean = 1")
     }
 }
 
