@@ -157,8 +157,7 @@ struct Call: AsyncParsableCommand {
         do {
             return try await body(call)
         } catch let error as QueueError {
-            Terminal.complain("Error: \(error)")
-            throw ExitCode(4)
+            throw Terminal.failure("Error: \(error)", ExitCode(4))
         }
     }
 

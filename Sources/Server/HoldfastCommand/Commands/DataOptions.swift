@@ -19,12 +19,11 @@ struct DataOptions: ParsableArguments {
     func existingStores() async throws -> Stores {
         let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
         guard try await !isMissing(configuration) else {
-            Terminal.complain(
+            throw Terminal.failure(
                 configuration.database.isRemote
                     ? "The database has no tables of Holdfast; check DATABASE_URL."
                     : "There is no data in \(folder.path); specify the folder with --data."
             )
-            throw ExitCode.failure
         }
         return try await open(configuration)
     }
@@ -67,8 +66,7 @@ struct DataOptions: ParsableArguments {
         do {
             return try await body()
         } catch {
-            Terminal.complain("The database can't be opened: \(StartFailure(error)).")
-            throw ExitCode.failure
+            throw Terminal.failure("The database can't be opened: \(StartFailure(error)).")
         }
     }
 }
@@ -92,8 +90,7 @@ extension AccountServerConfiguration {
             try configuration.readEnvironment(isServing: isServing)
             return configuration
         } catch {
-            Terminal.complain("\(error)")
-            throw ExitCode.badConfiguration
+            throw Terminal.failure("\(error)", .badConfiguration)
         }
     }
 }

@@ -33,8 +33,7 @@ struct Demo: AsyncParsableCommand {
         } catch let end as EndedBySignal {
             throw ExitCode(128 + end.signal)
         } catch {
-            Terminal.complain("\nThe demo failed: \(error)")
-            throw ExitCode.failure
+            throw Terminal.failure("\nThe demo failed: \(error)")
         }
     }
 
@@ -56,8 +55,7 @@ struct Demo: AsyncParsableCommand {
             }
             Terminal.say("\nEvery step ended as it should.")
         } catch {
-            Terminal.complain("\nThe demo failed: \(error)")
-            throw ExitCode.failure
+            throw Terminal.failure("\nThe demo failed: \(error)")
         }
     }
 }

@@ -36,8 +36,7 @@ struct DoctorCommand: AsyncParsableCommand {
             report(error.problems.map { .wrong("configuration", $0.setting, $0.text) })
             throw ExitCode.badConfiguration
         } catch {
-            Terminal.complain("The settings can't be read: \(error)")
-            throw ExitCode.badConfiguration
+            throw Terminal.failure("The settings can't be read: \(error)", .badConfiguration)
         }
         let findings = await Doctor(configuration: configuration).examine()
         report(findings)

@@ -83,8 +83,7 @@ struct Links: AsyncParsableCommand {
                     isTruncated: isTruncated
                 )
             } catch {
-                Terminal.complain("\(source) could not be fetched: \(error)")
-                throw ExitCode.failure
+                throw Terminal.failure("\(source) could not be fetched: \(error)")
             }
         }
     }

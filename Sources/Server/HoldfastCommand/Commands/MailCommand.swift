@@ -94,12 +94,11 @@ struct MailCommand: AsyncParsableCommand {
                 for id in ids {
                     let matches = mails.filter { $0.id.uuidString.lowercased().hasPrefix(id.lowercased()) }
                     guard let match = matches.first, matches.count == 1 else {
-                        Terminal.complain(
+                        throw Terminal.failure(
                             matches.isEmpty
                                 ? "There is no email \(id); 'holdfast mail queue' shows the ids."
                                 : "\(id) matches several ids; specify more characters."
                         )
-                        throw ExitCode.failure
                     }
                     guard match.state != .taken else {
                         Terminal.complain("Email \(id) is in flight; if its server died, it becomes due again automatically.")

@@ -34,8 +34,7 @@ struct Migrate: AsyncParsableCommand {
                 (isNew, steps) = try await migrateFile(name)
             }
         } catch {
-            Terminal.complain("The database could not be migrated: \(StartFailure(error)).")
-            throw ExitCode.failure
+            throw Terminal.failure("The database could not be migrated: \(StartFailure(error)).")
         }
         if isNew {
             Terminal.say("\(name) was made.")

@@ -71,8 +71,7 @@ extension Migrate {
             } catch {
                 // After an error, the copied rows stay in PostgreSQL.
                 let hint = error is StoreFailure && !undo && !dryRun ? " The same command continues the copy." : ""
-                Terminal.complain("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).\(hint)")
-                throw ExitCode.failure
+                throw Terminal.failure("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).\(hint)")
             }
         }
 
@@ -122,13 +121,11 @@ extension Migrate {
                 do {
                     return try PostgresSettings(url: to, requiresVerifiedTLS: configuration.environment == .production)
                 } catch {
-                    Terminal.complain("--to is invalid: \(error).")
-                    throw ExitCode.badConfiguration
+                    throw Terminal.failure("--to is invalid: \(error).", .badConfiguration)
                 }
             }
             guard case .postgres(let settings) = configuration.database else {
-                Terminal.complain("Specify the PostgreSQL database with DATABASE_URL or --to.")
-                throw ExitCode.badConfiguration
+                throw Terminal.failure("Specify the PostgreSQL database with DATABASE_URL or --to.", .badConfiguration)
             }
             return settings
         }

@@ -59,8 +59,7 @@ struct Purge: AsyncParsableCommand {
             let isRemote = try AccountServerConfiguration.load(data: data.folder, isServing: false).database.isRemote
             let isUsed = DataFolder.hasInstallation(in: data.folder) || DataFolder.wasServed(data.folder)
             guard data.exists || isUsed || isRemote else {
-                Terminal.complain("There is no data in \(data.folder.path); specify the folder with --data.")
-                throw ExitCode.failure
+                throw Terminal.failure("There is no data in \(data.folder.path); specify the folder with --data.")
             }
             Terminal.complain("No account was removed from \(data.folder.path) yet.")
             return
@@ -74,8 +73,7 @@ struct Purge: AsyncParsableCommand {
         do {
             return try PurgeListFile.read(file)
         } catch let error as UnreadablePurgeList {
-            Terminal.complain("The list can't be used: \(error).")
-            throw ExitCode.failure
+            throw Terminal.failure("The list can't be used: \(error).")
         }
     }
 }

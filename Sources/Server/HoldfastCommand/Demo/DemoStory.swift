@@ -123,12 +123,6 @@ struct DemoStory: Sendable {
         }
         throw Unexpected(description: "no email arrived within a minute")
     }
-
-    /// Requires that a condition is true.
-    /// - Throws: ``Unexpected`` with the text `otherwise` if the condition is false.
-    private func expect(_ condition: Bool, _ otherwise: String) throws {
-        guard condition else { throw Unexpected(description: otherwise) }
-    }
 }
 
 /// Prints the steps of the demo when they end.

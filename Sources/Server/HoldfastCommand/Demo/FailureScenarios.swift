@@ -67,9 +67,7 @@ struct FailureScenarios: Sendable {
         let response = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
         let reply: LabSuccess = try await api.get(response.path())
         let waited = tally.waited
-        guard reply.attempt == 2, waited >= .seconds(delay) else {
-            throw DemoStory.Unexpected(description: "the call continued after \(waited.inSeconds)")
-        }
+        try expect(reply.attempt == 2 && waited >= .seconds(delay), "the call continued after \(waited.inSeconds)")
         return "429, then a delay of \(waited.inSeconds) from Retry-After, then 200"
     }
 
@@ -91,9 +89,7 @@ struct FailureScenarios: Sendable {
             try await steps.run("A brown-out: one call gets 503 with Retry-After, and 30 more follow") {
                 for await _ in tally.refusals { break }
                 let heldBack = try await heldBack(30, client, path)
-                guard heldBack == 30, tally.attempts == 1 else {
-                    throw DemoStory.Unexpected(description: "\(tally.attempts) requests left the client")
-                }
+                try expect(heldBack == 30 && tally.attempts == 1, "\(tally.attempts) requests left the client")
                 return "\(heldBack) were refused by the client with a retry time; \(tally.attempts) request reached the server"
             }
             try await steps.run("The first call continues after the delay, and the others follow it") {

@@ -13,7 +13,7 @@ enum LoopbackPorts {
     static func free(_ count: Int, in range: Range<Int> = range) throws -> [Int] {
         var ports: [Int] = []
         for port in range.shuffled() where ports.count < count && isFree(port) { ports.append(port) }
-        guard ports.count == count else { throw DemoStory.Unexpected(description: "too few free ports: \(ports.count) of \(count)") }
+        try expect(ports.count == count, "too few free ports: \(ports.count) of \(count)")
         return ports
     }
 

@@ -46,7 +46,7 @@ struct OfflineScenario {
                         lines.count { $0.hasPrefix("delivered") } == Self.titles.count
                     }
                     let titles = try await ledger.titles
-                    guard titles == Self.titles else { throw DemoStory.Unexpected(description: "the server has \(titles)") }
+                    try expect(titles == Self.titles, "the server has \(titles)")
                     let numbered = titles.enumerated().map { "\($0.offset + 1) \($0.element)" }.joined(separator: ", ")
                     let count = "\(Self.titles.count) stored, \(titles.count) performed"
                     return "the server's ledger: \(numbered); \(count), each once, in order"

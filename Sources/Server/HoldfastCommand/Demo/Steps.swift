@@ -82,3 +82,12 @@ final class Steps: Sendable {
         }
     }
 }
+
+/// Checks a result of a demo.
+/// - Parameters:
+///   - condition: Whether the result is as expected.
+///   - otherwise: A description of the unexpected result.
+/// - Throws: ``DemoStory/Unexpected`` if the condition is false.
+func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
+    guard condition else { throw DemoStory.Unexpected(description: otherwise()) }
+}

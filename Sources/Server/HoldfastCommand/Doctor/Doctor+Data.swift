@@ -28,7 +28,7 @@ extension Doctor {
         }
         let files = [examinePermissions(folder), examineSecret(folder), examineMailbox(folder), examineRoom(folder)]
         if configuration.database.isRemote { return files.compactMap { $0 } }
-        return files.compactMap { $0 } + (await examineDatabase()) + [examineLimits(folder)]
+        return await files.compactMap { $0 } + [examineDatabase(), examineLimits(folder)]
     }
 
     /// Returns the type of a file; `nil` if it doesn't exist.
@@ -105,66 +105,50 @@ extension Doctor {
 
     /// Checks that the SQLite database is sound, up to date and durable. The check of durability opens the database with `SQLiteDatabase`,
     /// which migrates outdated tables. This check therefore runs only if the tables are already up to date.
-    private func examineDatabase() async -> [Finding] {
+    private func examineDatabase() async -> Finding {
         let path = DataFolder.database(in: configuration.dataFolder).path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
-            return [examineMissingDatabase()]
+            return examineMissingDatabase()
         }
         do {
             let found = try await SQLiteInspection(path: path)
             if let damage = found.damage.first {
-                return [
-                    .wrong("database", "is damaged: \(damage)", "restore a backup; see docs/operations/backup.md")
-                ]
+                return .wrong("database", "is damaged: \(damage)", "restore a backup; see docs/operations/backup.md")
             }
             if found.isSealed {
                 let folder = configuration.dataFolder.path
-                return [
-                    .wrong(
-                        "database",
-                        "was moved to PostgreSQL",
-                        "set DATABASE_URL, or undo the move with 'holdfast migrate copy --from sqlite:\(folder) --undo'"
-                    )
-                ]
+                return .wrong(
+                    "database",
+                    "was moved to PostgreSQL",
+                    "set DATABASE_URL, or undo the move with 'holdfast migrate copy --from sqlite:\(folder) --undo'"
+                )
             }
             if found.isFromNewerVersion {
-                return [
-                    .wrong(
-                        "database",
-                        "belongs to a newer version of holdfast",
-                        "run that version, or restore an earlier backup"
-                    )
-                ]
+                return .wrong(
+                    "database",
+                    "belongs to a newer version of holdfast",
+                    "run that version, or restore an earlier backup"
+                )
             }
             if !found.pendingMigrations.isEmpty {
                 let text = "is \(found.pendingMigrations.count) steps behind this version"
-                return [
-                    .advice(
-                        "database",
-                        text,
-                        "make a backup; 'holdfast migrate' or the next 'holdfast serve' migrates it"
-                    )
-                ]
+                return .advice("database", text, "make a backup; 'holdfast migrate' or the next 'holdfast serve' migrates it")
             }
             // The tables are up to date, so this initializer migrates nothing.
             let database = try SQLiteDatabase(path: path)
             let isDurable = try await database.synchronousLevel() == 2
             try database.close()
             guard found.journalMode == "wal", isDurable else {
-                return [
-                    .wrong(
-                        "database",
-                        "is in \(found.journalMode), and not durable",
-                        "network file systems don't support WAL; use a local disk"
-                    )
-                ]
+                return .wrong(
+                    "database",
+                    "is in \(found.journalMode), and not durable",
+                    "network file systems don't support WAL; use a local disk"
+                )
             }
-            return [.good("database", "\(size.intValue / 1_024) KiB, sound, up to date, WAL, every commit on disk")]
+            return .good("database", "\(size.intValue / 1_024) KiB, sound, up to date, WAL, every commit on disk")
         } catch {
-            let reason = StartFailure(error)
-            return [
-                .wrong("database", "can't be opened: \(reason)", "check who owns \(path), and that it is a database of holdfast")
-            ]
+            let text = "can't be opened: \(StartFailure(error))"
+            return .wrong("database", text, "check who owns \(path), and that it is a database of holdfast")
         }
     }
 

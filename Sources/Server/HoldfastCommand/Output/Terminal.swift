@@ -18,6 +18,12 @@ enum Terminal {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
+    /// Writes a line to standard error, and returns the exit code for the caller to throw.
+    static func failure(_ line: String, _ code: ExitCode = .failure) -> ExitCode {
+        complain(line)
+        return code
+    }
+
     /// Returns the lines of a table. Each column is as wide as its longest cell.
     static func table(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -52,8 +52,7 @@ extension Users {
             do {
                 readings = try ImportFile.read(URL(fileURLWithPath: file))
             } catch let error as ImportFile.Unreadable {
-                Terminal.complain("\(error.description).")
-                throw ExitCode.failure
+                throw Terminal.failure("\(error.description).")
             }
             let scratch = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }

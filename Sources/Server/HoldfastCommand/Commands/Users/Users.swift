@@ -93,8 +93,7 @@ struct Users: AsyncParsableCommand {
                 Terminal.say("\(account.id)")
             } catch let error as AccountError {
                 let reason = error.weaknesses.first?.message ?? ErrorCatalogue.standard[error.code]?.message
-                Terminal.complain("\(error.code): \(reason?.text(in: .english) ?? "the account could not be added")")
-                throw ExitCode.failure
+                throw Terminal.failure("\(error.code): \(reason?.text(in: .english) ?? "the account could not be added")")
             }
         }
     }
@@ -160,7 +159,6 @@ struct AccountOptions: ParsableArguments {
             }
             if let account = try await stores.accounts.account(id: Account.ID(rawValue: uuid)) { return account }
         }
-        Terminal.complain("There is no such account; 'holdfast users list' shows all accounts.")
-        throw ExitCode.failure
+        throw Terminal.failure("There is no such account; 'holdfast users list' shows all accounts.")
     }
 }

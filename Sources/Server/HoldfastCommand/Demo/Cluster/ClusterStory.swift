@@ -159,9 +159,7 @@ struct ClusterStory: Sendable {
             defer { cluster.resume(.redis) }
             let decisions = try await decisions(attempts)
             cluster.resume(.redis)
-            guard decisions.admitted <= share else {
-                throw DemoStory.Unexpected(description: "\(decisions.admitted) were admitted, more than \(share)")
-            }
+            try expect(decisions.admitted <= share, "\(decisions.admitted) were admitted, more than \(share)")
             admitted += decisions.admitted
             let back = try await wait(60, "the servers did not use Redis again") { await cluster.areLimitsShared() }
             return """
@@ -177,9 +175,7 @@ struct ClusterStory: Sendable {
             admitted += decisions.admitted
             // Redis has lost its counts. Each server therefore also checks its own counts of earlier requests.
             let most = DemoCluster.quota + share
-            guard admitted <= most else {
-                throw DemoStory.Unexpected(description: "\(admitted) were admitted in all, more than \(most)")
-            }
+            try expect(admitted <= most, "\(admitted) were admitted in all, more than \(most)")
             return """
                 limits shared again after \(back.inSeconds); \(decisions.admitted) more admitted, \(admitted) in all; \
                 slowest response \(decisions.slowest.inSeconds)
@@ -219,10 +215,8 @@ struct ClusterStory: Sendable {
     private func summary(since before: DemoLoad.Counts, accounts: Int) async throws -> String {
         let lost = try await load.lost(of: Array(load.accounts.dropFirst(accounts)))
         let counts = load.counts - before
-        guard lost.isEmpty else { throw DemoStory.Unexpected(description: "lost accounts: \(lost.joined(separator: ", "))") }
-        guard counts.errors == 0 else {
-            throw DemoStory.Unexpected(description: "\(counts.errors) errors other than 503 and 504 with Retry-After")
-        }
+        try expect(lost.isEmpty, "lost accounts: \(lost.joined(separator: ", "))")
+        try expect(counts.errors == 0, "\(counts.errors) errors other than 503 and 504 with Retry-After")
         return """
             \(counts.acknowledged) requests acknowledged, 0 lost; \(counts.unavailable) refused with 503 or 504 and Retry-After, \
             \(counts.broken) connections lost, \(counts.repeated) attempts repeated
@@ -235,7 +229,7 @@ struct ClusterStory: Sendable {
         try await steps.run("Sign in to each account that was registered") {
             let accounts = load.accounts
             let lost = try await load.lost(of: accounts)
-            guard lost.isEmpty else { throw DemoStory.Unexpected(description: "lost accounts: \(lost.joined(separator: ", "))") }
+            try expect(lost.isEmpty, "lost accounts: \(lost.joined(separator: ", "))")
             return "\(accounts.count) accounts, 0 lost"
         }
         try await steps.run("Count the emails") {

@@ -84,7 +84,7 @@ final class DemoCluster: Sendable {
             contents: Data(password.utf8),
             attributes: [.posixPermissions: 0o600]
         )
-        guard isWritten else { throw DemoStory.Unexpected(description: "\(passwordFile.path) can't be written") }
+        try expect(isWritten, "\(passwordFile.path) can't be written")
         if getuid() == 0 {
             guard let user = getpwnam("postgres")?.pointee else { throw DemoTools.Missing(tool: "postgres") }
             for path in [data.path, passwordFile.path] { chown(path, user.pw_uid, user.pw_gid) }
@@ -274,9 +274,7 @@ final class DemoCluster: Sendable {
 func wait(_ seconds: Int, _ failure: String, until condition: () async throws -> Bool) async throws -> Duration {
     let start = ContinuousClock.now
     while try await !condition() {
-        guard ContinuousClock.now - start < .seconds(seconds) else {
-            throw DemoStory.Unexpected(description: "\(failure) within \(seconds) s")
-        }
+        try expect(ContinuousClock.now - start < .seconds(seconds), "\(failure) within \(seconds) s")
         try await Task.sleep(for: .milliseconds(20))
     }
     return ContinuousClock.now - start
