@@ -12,53 +12,31 @@ extension AccountServer {
     /// The route `/metrics` calls this method for each scrape. The values are not stored between calls.
     package func readings() async -> [PrometheusReading] {
         var readings: [PrometheusReading] = []
-        let version = [("version", Self.version)]
-        readings.append(.init("holdfast_build_info", .gauge, "The version that runs.", 1, labels: version))
-        readings.append(
-            .init("holdfast_hashing_queue_length", .gauge, "Passwords waiting to be hashed.", Double(gate.queueLength))
-        )
-        readings.append(
-            .init("holdfast_hashing_rate", .gauge, "Hashes per second while all cores hash, measured recently.", gate.rate)
-        )
+        func add(_ name: String, _ help: String, _ value: Double, labels: [(String, String)] = []) {
+            readings.append(PrometheusReading(name, .gauge, help, value, labels: labels))
+        }
+        add("holdfast_build_info", "The version that runs.", 1, labels: [("version", Self.version)])
+        add("holdfast_hashing_queue_length", "Passwords waiting to be hashed.", Double(gate.queueLength))
+        add("holdfast_hashing_rate", "Hashes per second while all cores hash, measured recently.", gate.rate)
         let load = shedding.load
-        readings += [
-            .init(
-                "holdfast_requests_running",
-                .gauge,
-                "Requests being processed, at most REQUESTS_IN_FLIGHT.",
-                Double(load.running)
-            ),
-            .init("holdfast_requests_waiting", .gauge, "Requests waiting to be processed.", Double(load.waiting)),
-        ]
+        add("holdfast_requests_running", "Requests being processed, at most REQUESTS_IN_FLIGHT.", Double(load.running))
+        add("holdfast_requests_waiting", "Requests waiting to be processed.", Double(load.waiting))
         for (file, path) in stores.files {
             guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else { continue }
-            let labels = [("file", file)]
-            readings.append(
-                .init("holdfast_database_bytes", .gauge, "Sizes of the database files.", size.doubleValue, labels: labels)
-            )
+            add("holdfast_database_bytes", "Sizes of the database files.", size.doubleValue, labels: [("file", file)])
         }
         if let usage = limitStore.usage { readings += Self.readings(of: usage) }
         let isReady = await readiness.failure() == nil
-        readings.append(
-            .init("holdfast_ready", .gauge, "1 if the server is ready, as /health/ready reports; otherwise 0.", isReady ? 1 : 0)
-        )
+        add("holdfast_ready", "1 if the server is ready, as /health/ready reports; otherwise 0.", isReady ? 1 : 0)
         // If the number of emails can't be read, the result omits this gauge, because an old value would hide the problem. If the server
         // isn't ready, the method doesn't read the number, because reading could take too long.
         if isReady, let count = try? await stores.intents.count() {
-            readings.append(
-                .init("holdfast_mail_queue_length", .gauge, "Emails to be sent or retried.", Double(count))
-            )
+            add("holdfast_mail_queue_length", "Emails to be sent or retried.", Double(count))
         }
         let now = steady.now()
         if isReady, let oldest = try? await stores.intents.oldest(at: now) ?? now {
-            readings.append(
-                .init(
-                    "holdfast_mail_oldest_seconds",
-                    .gauge,
-                    "The age of the oldest email that is due; 0 if none is.",
-                    max(0, now.timeIntervalSince(oldest))
-                )
-            )
+            let age = max(0, now.timeIntervalSince(oldest))
+            add("holdfast_mail_oldest_seconds", "The age of the oldest email that is due; 0 if none is.", age)
         }
         return readings
     }
