@@ -32,8 +32,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Send the form that verifies an address",
                 "Has the same effect as verifying the address through the API. Sessions continue.",
                 Self.currentPassword,
-                done: .page(200, "The address is verified."),
-                limits: [.linkAttempts, .tokenIP]
+                done: "The address is verified."
             )
         case .sendVerifyPasswordForm:
             form(
@@ -41,8 +40,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Verify an address with a new password",
                 "Sets a new password and verifies the address. The earlier password and all sessions become invalid.",
                 Self.newPassword,
-                done: .page(200, "The address is verified, and the password has been changed."),
-                limits: [.linkAttempts, .tokenIP]
+                done: "The address is verified, and the password has been changed."
             )
         case .openActivatePage:
             page(.activate, "The page that creates an account", "Asks for the password of the new account.")
@@ -52,8 +50,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Send the form that creates an account",
                 "Creates the account of the link. Its address is verified.",
                 Self.newPassword,
-                done: .page(200, "The account was created. The user signs in in the app."),
-                limits: [.linkAttempts, .tokenIP]
+                done: "The account was created. The user signs in in the app."
             )
         case .openConfirmPage:
             page(.confirmEmail, "The page that confirms a new address", "Asks for the current password of the account.")
@@ -63,8 +60,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Send the form that confirms a new address",
                 "Changes the address of the account. All sessions end, and the former address gets a notice.",
                 Self.currentPassword,
-                done: .page(200, "The address has been changed."),
-                limits: [.linkAttempts, .tokenIP]
+                done: "The address has been changed."
             )
         case .openUndoPage:
             page(.undoEmail, "The page that restores a former address", "Asks whether to restore the address of the link.")
@@ -74,8 +70,7 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Restore a former address",
                 "Undoes everything that came after the change of the address. All sessions end, and the next sign-in needs a reset.",
                 Self.link,
-                done: .page(200, "The address is restored. The page offers to send a reset link."),
-                limits: [.linkAttempts, .tokenIP]
+                done: "The address is restored. The page offers to send a reset link."
             )
         case .openKeepPage:
             page(.keepAccount, "The page that restores a deleted account", "Asks whether to restore the account.")
@@ -85,25 +80,15 @@ package enum AccountPageOperation: String, AccountOperations {
                 "Restore a deleted account",
                 "The password is unchanged, and the sessions stay ended.",
                 Self.link,
-                done: .page(200, "The account is restored."),
-                limits: [.linkAttempts, .tokenIP]
+                done: "The account is restored."
             )
         }
     }
 
     /// Returns the page of a link, which changes nothing.
     private func page(_ purpose: AccountLink.Purpose, _ summary: String, _ about: Prose) -> APIOperation {
-        APIOperation(
-            method: .get,
-            path: AccountPath.page(purpose),
-            id: rawValue,
-            summary: summary,
-            about: about,
-            parameters: RecoveryPageOperation.link,
-            responses: [.page(200, "The form."), RecoveryPageOperation.malformed, Self.expired],
-            asksStore: true,
-            errorStyle: .page
-        )
+        let responses = [DescribedResponse.page(200, "The form."), RecoveryPageOperation.malformed, Self.expired]
+        return page(AccountPath.page(purpose), summary, about, responses)
     }
 
     /// Returns the form of a page.
@@ -112,29 +97,11 @@ package enum AccountPageOperation: String, AccountOperations {
         _ summary: String,
         _ about: Prose,
         _ request: RequestContent,
-        done: DescribedResponse,
-        limits: [AccountLimit]
+        done: Prose
     ) -> APIOperation {
         let hasInput = request.schema.schema.fields.count > 1
-        return APIOperation(
-            method: .post,
-            path: path,
-            id: rawValue,
-            summary: summary,
-            about: about,
-            request: request,
-            responses: [
-                done,
-                hasInput
-                    ? .page(400, "The form with the problems of the input; or a page that reports a malformed token.")
-                    : RecoveryPageOperation.malformed,
-                Self.expired,
-            ],
-            ownCodes: [.resourceForbidden],
-            asksStore: true,
-            limits: limits,
-            errorStyle: .page
-        )
+        let problem = hasInput ? RecoveryPageOperation.invalidInput : RecoveryPageOperation.malformed
+        return form(path, summary, about, request, [.page(200, done), problem, Self.expired], limits: [.linkAttempts, .tokenIP])
     }
 
     /// The page for a link that is unknown, expired or used. Its status is 410 (Gone).

@@ -25,14 +25,7 @@ package enum RecoveryOperation: String, AccountOperations {
                 summary: "Request a link",
                 about: "The response is the same for an address with an account and one without, in status, bytes and time.",
                 request: Self.address,
-                responses: [
-                    DescribedResponse(
-                        200,
-                        Self.requested,
-                        .json(MessageResponse.self, example: ["message": Self.requestedText, "success": true]),
-                        isLocalized: true
-                    )
-                ],
+                responses: [.message(200, Self.requested, ContractText.resetRequested)],
                 wrappedResponses: [
                     DescribedResponse(
                         200,

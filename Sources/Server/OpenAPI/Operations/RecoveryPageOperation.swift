@@ -19,33 +19,26 @@ package enum RecoveryPageOperation: String, AccountOperations {
     package var row: APIOperation {
         switch self {
         case .openResetPage:
-            APIOperation(
-                method: .get,
-                path: AccountPath.resetPage,
-                id: rawValue,
-                summary: "The page for a new password",
-                about: """
-                    With the query of a link, the page shows the form, or reports that the link has expired. Without a query, its script \
-                    reads the token from the fragment, validates it through the API, and then shows one of the two. Without a token, the \
-                    page offers to send a link.
-                    """,
-                parameters: Self.link,
-                responses: [
+            page(
+                AccountPath.resetPage,
+                "The page for a new password",
+                """
+                With the query of a link, the page shows the form, or reports that the link has expired. Without a query, its script \
+                reads the token from the fragment, validates it through the API, and then shows one of the two. Without a token, the \
+                page offers to send a link.
+                """,
+                [
                     .page(200, "The form for a new password, or the one that requests a link."),
                     .page(400, "The address is not a valid link: its token is missing, occurs twice or is malformed."),
                     Self.expired,
-                ],
-                asksStore: true,
-                errorStyle: .page
+                ]
             )
         case .sendResetForm:
-            APIOperation(
-                method: .post,
-                path: AccountPath.resetPage,
-                id: rawValue,
-                summary: "Send the form for a new password",
-                about: "Has the same effect as setting the password through the API.",
-                request: RequestContent(
+            form(
+                AccountPath.resetPage,
+                "Send the form for a new password",
+                "Has the same effect as setting the password through the API.",
+                RequestContent(
                     ResetForm.self,
                     named: "ResetPage",
                     example: [
@@ -54,77 +47,59 @@ package enum RecoveryPageOperation: String, AccountOperations {
                     ],
                     isForm: true
                 ),
-                responses: [
-                    .page(200, "The password has been changed.", headers: [Self.deviceCookie]),
-                    .page(400, "The form with the problems of the input; or a page that reports a malformed token."),
-                    Self.expired,
+                [
+                    .page(200, "The password has been changed.", headers: [Self.deviceCookie]), Self.invalidInput, Self.expired,
                 ],
-                ownCodes: [.resourceForbidden],
-                asksStore: true,
-                limits: [.tokenIP],
-                errorStyle: .page
+                limits: [.tokenIP]
             )
         case .sendRequestForm:
-            APIOperation(
-                method: .post,
-                path: AccountPath.resetRequestPage,
-                id: rawValue,
-                summary: "Send the form that requests a link",
-                about: "Requests a link, as through the API. The response is the same with and without an account.",
-                request: RequestContent(
+            form(
+                AccountPath.resetRequestPage,
+                "Send the form that requests a link",
+                "Requests a link, as through the API. The response is the same with and without an account.",
+                RequestContent(
                     ResetRequestForm.self,
                     named: "RequestPage",
                     example: ["email": "ana@example.com"],
                     isForm: true
                 ),
-                responses: [
+                [
                     .page(200, "The server has accepted the request. If the account exists, it sends the email."),
                     .page(400, "The form with the problem: the address is missing or malformed."),
                 ],
-                ownCodes: [.resourceForbidden],
-                asksStore: true,
-                limits: RecoveryOperation.limits,
-                errorStyle: .page
+                limits: RecoveryOperation.limits
             )
         case .openFreezePage:
-            APIOperation(
-                method: .get,
-                path: AccountPath.accountLockPage,
-                id: rawValue,
-                summary: "The page that asks whether to lock an account",
-                about:
-                    "The email that confirms a new password links to this page. Only its form locks the account.",
-                parameters: Self.link,
-                responses: [
-                    .page(200, "The form that locks the account of the link."), Self.malformed, Self.expired,
-                ],
-                asksStore: true,
-                errorStyle: .page
+            page(
+                AccountPath.accountLockPage,
+                "The page that asks whether to lock an account",
+                "The email that confirms a new password links to this page. Only its form locks the account.",
+                [.page(200, "The form that locks the account of the link."), Self.malformed, Self.expired]
             )
         case .sendFreezeForm:
-            APIOperation(
-                method: .post,
-                path: AccountPath.accountLockPage,
-                id: rawValue,
-                summary: "Lock an account",
-                about: "Ends all sessions of the account. No sign-in succeeds until the password is reset.",
-                request: RequestContent(
+            form(
+                AccountPath.accountLockPage,
+                "Lock an account",
+                "Ends all sessions of the account. No sign-in succeeds until the password is reset.",
+                RequestContent(
                     AccountLockForm.self,
                     named: "FreezePage",
                     example: ["token": .string(AccountExamples.token)],
                     isForm: true
                 ),
-                responses: [.page(200, "The account is locked."), Self.malformed, Self.expired],
-                ownCodes: [.resourceForbidden],
-                asksStore: true,
-                limits: [.tokenIP],
-                errorStyle: .page
+                [.page(200, "The account is locked."), Self.malformed, Self.expired],
+                limits: [.tokenIP]
             )
         }
     }
 
     /// The page for a token that is missing, given twice or malformed.
     static let malformed = DescribedResponse.page(400, "The token is missing, occurs twice or is malformed.")
+    /// The response to a form with input that has a problem.
+    static let invalidInput = DescribedResponse.page(
+        400,
+        "The form with the problems of the input; or a page that reports a malformed token."
+    )
     /// The page for a link that is unknown, expired or used. Its status is 410 (Gone).
     static let expired = DescribedResponse.page(
         410,
@@ -155,6 +130,47 @@ package enum RecoveryPageOperation: String, AccountOperations {
             about: "The address that the link was sent to. The token must belong to it."
         ),
     ]
+}
+
+extension AccountOperations {
+    /// Returns the page of a link, which changes nothing.
+    func page(_ path: String, _ summary: String, _ about: Prose, _ responses: [DescribedResponse]) -> APIOperation {
+        APIOperation(
+            method: .get,
+            path: path,
+            id: rawValue,
+            summary: summary,
+            about: about,
+            parameters: RecoveryPageOperation.link,
+            responses: responses,
+            asksStore: true,
+            errorStyle: .page
+        )
+    }
+
+    /// Returns the form of a page. The server refuses a form from another origin.
+    func form(
+        _ path: String,
+        _ summary: String,
+        _ about: Prose,
+        _ request: RequestContent,
+        _ responses: [DescribedResponse],
+        limits: [AccountLimit]
+    ) -> APIOperation {
+        APIOperation(
+            method: .post,
+            path: path,
+            id: rawValue,
+            summary: summary,
+            about: about,
+            request: request,
+            responses: responses,
+            ownCodes: [.resourceForbidden],
+            asksStore: true,
+            limits: limits,
+            errorStyle: .page
+        )
+    }
 }
 
 extension OperationGroup {

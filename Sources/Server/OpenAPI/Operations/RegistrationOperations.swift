@@ -47,17 +47,7 @@ package enum BlindRegistrationOperation: String, AccountOperations {
                     password. The response is the same in both cases, in status, bytes and time.
                     """,
                 request: RegistrationRequests.blind,
-                responses: [
-                    DescribedResponse(
-                        202,
-                        "The server has accepted the request.",
-                        .json(
-                            MessageResponse.self,
-                            example: ["message": .string(ContractText.nextStepSent.text(in: .english)), "success": true]
-                        ),
-                        isLocalized: true
-                    )
-                ],
+                responses: [.message(202, "The server has accepted the request.", ContractText.nextStepSent)],
                 idempotency: .byClient,
                 asksStore: true,
                 limits: [.registerEmail, .registerIP, .resetGlobal]
