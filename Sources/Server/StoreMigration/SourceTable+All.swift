@@ -42,99 +42,67 @@ extension SourceTable {
                 // former account is replaced.
                 conflict: "DO UPDATE SET account_id = excluded.account_id",
                 lookup: ["account_id"],
-                start: [.bytes([])]
-            ) { row, keys in
-                [.bytes(keys.key(ofNormalized: try row.text(8))), try row.uuid(0)]
-            },
+                start: [.bytes([])],
+                values: { row, keys in [.bytes(keys.key(ofNormalized: try row.text(8))), try row.uuid(0)] },
+                key: { [try $0.uuid(0)] }
+            ),
         ]
     )
 
     /// Sessions. The databases don't contain access tokens. The new servers accept existing access tokens, because the copy includes the
     /// signing keys.
     private static let sessions = SourceTable(
-        name: "session",
+        "session",
         key: ["id"],
-        columns: "account_id, created_at, refreshed_at, device_name",
-        targets: [
-            TargetTable(
-                "session",
-                primaryKey: ["id"],
-                columns: ["account_id", "created_at", "refreshed_at", "device_name"],
-                start: [.uuid(.zero)]
-            ) { row, _ in
-                [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3), row.optionalText(4)]
-            }
-        ]
-    )
+        columns: ["account_id", "created_at", "refreshed_at", "device_name"],
+        start: [.uuid(.zero)]
+    ) { row, _ in
+        [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3), row.optionalText(4)]
+    }
 
     /// Refresh tokens. PostgreSQL also stores the account in the row of a token, so the copy reads the account from the session of the
     /// token.
     private static let refreshTokens = SourceTable(
-        name: "refresh_token",
+        "refresh_token",
         key: ["digest"],
-        columns: "session_id, session.account_id, parent, used_at",
+        columns: ["session_id", "account_id", "parent", "used_at"],
+        reading: "session_id, session.account_id, parent, used_at",
         joins: "JOIN session ON session.id = session_id",
-        targets: [
-            TargetTable(
-                "refresh_token",
-                primaryKey: ["digest"],
-                columns: ["session_id", "account_id", "parent", "used_at"],
-                start: [.bytes([])],
-                values: { row, _ in
-                    [
-                        try row.bytes(0), try row.uuid(1), try row.uuid(2), try row.optionalBytes(3), try row.optionalDouble(4),
-                    ]
-                },
-                key: { [try $0.bytes(0)] }
-            )
+        start: [.bytes([])]
+    ) { row, _ in
+        [
+            try row.bytes(0), try row.uuid(1), try row.uuid(2), try row.optionalBytes(3), try row.optionalDouble(4),
         ]
-    )
+    }
 
     /// Reset tokens. SQLite stores the address of a token as text, and PostgreSQL stores an HMAC of the address under the secret of its
     /// servers.
     private static let resetTokens = SourceTable(
-        name: "reset_token",
+        "reset_token",
         key: ["digest"],
+        columns: ["account_id", "email_key", "created_at", "expires_at", "consumed_at"],
         // Tokens that an early version stored have no address. That version sent them to the current address of the account.
-        columns: """
+        reading: """
             account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
             """,
         joins: "JOIN account ON account.id = account_id",
-        targets: [
-            TargetTable(
-                "reset_token",
-                primaryKey: ["digest"],
-                columns: ["account_id", "email_key", "created_at", "expires_at", "consumed_at"],
-                start: [.bytes([])],
-                values: { row, keys in
-                    [
-                        try row.bytes(0), try row.uuid(1), .bytes(keys.key(ofNormalized: try row.text(2))), try row.double(3),
-                        try row.double(4), try row.optionalDouble(5),
-                    ]
-                },
-                key: { [try $0.bytes(0)] }
-            )
+        start: [.bytes([])]
+    ) { row, keys in
+        [
+            try row.bytes(0), try row.uuid(1), .bytes(keys.key(ofNormalized: try row.text(2))), try row.double(3),
+            try row.double(4), try row.optionalDouble(5),
         ]
-    )
+    }
 
     /// The tokens in "this was not me" links, with which users lock their accounts. The table's name contains the former term `freeze`.
     private static let accountLockTokens = SourceTable(
-        name: "freeze_token",
+        "freeze_token",
         key: ["digest"],
-        columns: "account_id, expires_at, consumed_at",
-        targets: [
-            TargetTable(
-                "freeze_token",
-                primaryKey: ["digest"],
-                columns: ["account_id", "expires_at", "consumed_at"],
-                start: [.bytes([])],
-                values: { row, _ in
-                    [try row.bytes(0), try row.uuid(1), try row.double(2), try row.optionalDouble(3)]
-                },
-                key: { [try $0.bytes(0)] }
-            )
-        ]
-    )
+        columns: ["account_id", "expires_at", "consumed_at"],
+        start: [.bytes([])]
+    ) { row, _ in
+        [try row.bytes(0), try row.uuid(1), try row.double(2), try row.optionalDouble(3)]
+    }
 
     /// The queue of emails, with pending and dead-lettered emails. If a SQLite server has claimed an email, the copy makes the email
     /// pending again. If the SQLite server still delivers this email after the copy, the user gets it twice.
@@ -171,20 +139,13 @@ extension SourceTable {
     /// The recently sent emails that clients without an account requested, such as reset emails. Servers count these rows to limit the
     /// number of emails to one account, and the number of emails to all recipients together.
     private static let sentResets = SourceTable(
-        name: "sent_reset",
+        "sent_reset",
         key: ["intent_id"],
-        columns: "account_id, sent_at, ends_at",
-        targets: [
-            TargetTable(
-                "sent_reset",
-                primaryKey: ["intent_id"],
-                columns: ["account_id", "sent_at", "ends_at"],
-                start: [.uuid(.zero)]
-            ) { row, _ in
-                [try row.uuid(0), try row.optionalUUID(1), try row.double(2), try row.double(3)]
-            }
-        ]
-    )
+        columns: ["account_id", "sent_at", "ends_at"],
+        start: [.uuid(.zero)]
+    ) { row, _ in
+        [try row.uuid(0), try row.optionalUUID(1), try row.double(2), try row.double(3)]
+    }
 
     /// Audit events. In SQLite, the key of an event is a number. In PostgreSQL, the key consists of the account, the time and an id.
     private static let auditEvents = SourceTable(
@@ -222,124 +183,77 @@ extension SourceTable {
 
     /// Idempotency keys with their responses. ``CopyTarget/sumIdempotencyKeys()`` computes the sums of the bytes that the keys use.
     private static let idempotencyKeys = SourceTable(
-        name: "idempotency_key",
+        "idempotency_key",
         key: ["digest"],
-        columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size",
-        targets: [
-            TargetTable(
-                "idempotency_key",
-                primaryKey: ["digest"],
-                columns: [
-                    "client", "fingerprint", "claim", "is_finished", "ends_at", "status", "headers", "body", "network", "size",
-                ],
-                start: [.bytes([])],
-                values: { row, _ in
-                    [
-                        try row.bytes(0), try row.integer(1), try row.bytes(2), try row.integer(3), .bool(try row.value(4)),
-                        try row.double(5), try row.optionalInteger(6), row.optionalText(7), try row.optionalBytes(8),
-                        try row.optionalInteger(9), try row.integer(10),
-                    ]
-                },
-                key: { [try $0.bytes(0)] }
-            )
+        columns: ["client", "fingerprint", "claim", "is_finished", "ends_at", "status", "headers", "body", "network", "size"],
+        start: [.bytes([])]
+    ) { row, _ in
+        [
+            try row.bytes(0), try row.integer(1), try row.bytes(2), try row.integer(3), .bool(try row.value(4)),
+            try row.double(5), try row.optionalInteger(6), row.optionalText(7), try row.optionalBytes(8),
+            try row.optionalInteger(9), try row.integer(10),
         ]
-    )
+    }
 }
 
 extension SourceTable {
     /// The links that emails contain. In this table, both databases store the normalized address and no HMAC, so the copy needs no secret
     /// here.
     fileprivate static let accountLinks = SourceTable(
-        name: "account_link",
+        "account_link",
         key: ["digest"],
-        columns: "purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at",
-        targets: [
-            TargetTable(
-                "account_link",
-                primaryKey: ["digest"],
-                columns: [
-                    "purpose", "account_id", "email", "email_key", "epoch", "first_name", "language", "created_at", "expires_at",
-                ],
-                start: [.bytes([])],
-                values: { row, _ in
-                    [
-                        try row.bytes(0), .text(try row.text(1)), try row.optionalUUID(2), .text(try row.text(3)),
-                        .text(try row.text(4)), try row.integer(5), row.optionalText(6), .text(try row.text(7)),
-                        try row.double(8), try row.double(9),
-                    ]
-                },
-                key: { [try $0.bytes(0)] }
-            )
+        columns: ["purpose", "account_id", "email", "email_key", "epoch", "first_name", "language", "created_at", "expires_at"],
+        start: [.bytes([])]
+    ) { row, _ in
+        [
+            try row.bytes(0), .text(try row.text(1)), try row.optionalUUID(2), .text(try row.text(3)),
+            .text(try row.text(4)), try row.integer(5), row.optionalText(6), .text(try row.text(7)),
+            try row.double(8), try row.double(9),
         ]
-    )
+    }
 
     /// The former addresses, which stay reserved for their accounts.
     fileprivate static let formerAddresses = SourceTable(
-        name: "former_address",
+        "former_address",
         key: ["account_id", "place"],
-        columns: "email, email_key, replaced_at, expires_at",
-        targets: [
-            TargetTable(
-                "former_address",
-                primaryKey: ["account_id", "place"],
-                columns: ["email", "email_key", "replaced_at", "expires_at"],
-                start: [.uuid(.zero), .integer(-1)],
-                values: { row, _ in
-                    [
-                        try row.uuid(0), try row.integer(1), .text(try row.text(2)), .text(try row.text(3)), try row.double(4),
-                        try row.double(5),
-                    ]
-                },
-                key: { [try $0.uuid(0), try $0.integer(1)] }
-            )
+        columns: ["email", "email_key", "replaced_at", "expires_at"],
+        start: [.uuid(.zero), .integer(-1)]
+    ) { row, _ in
+        [
+            try row.uuid(0), try row.integer(1), .text(try row.text(2)), .text(try row.text(3)), try row.double(4),
+            try row.double(5),
         ]
-    )
+    }
 
     /// The families of the devices that have signed in to an account, such as `iPhone`.
     fileprivate static let accountDevices = SourceTable(
-        name: "account_device",
+        "account_device",
         key: ["account_id", "family"],
-        columns: "first_seen_at",
-        targets: [
-            TargetTable(
-                "account_device",
-                primaryKey: ["account_id", "family"],
-                columns: ["first_seen_at"],
-                start: [.uuid(.zero), .text("")],
-                values: { row, _ in [try row.uuid(0), .text(try row.text(1)), try row.double(2)] },
-                key: { [try $0.uuid(0), .text(try $0.text(1))] }
-            )
-        ]
-    )
+        columns: ["first_seen_at"],
+        start: [.uuid(.zero), .text("")]
+    ) { row, _ in
+        [try row.uuid(0), .text(try row.text(1)), try row.double(2)]
+    }
 
     /// The ids of removed accounts.
     fileprivate static let purgedAccounts = SourceTable(
-        name: "purged_account",
+        "purged_account",
         key: ["id"],
-        columns: "purged_at, is_listed",
-        targets: [
-            TargetTable(
-                "purged_account",
-                primaryKey: ["id"],
-                columns: ["purged_at", "is_listed"],
-                start: [.uuid(.zero)]
-            ) { row, _ in
-                [try row.uuid(0), try row.double(1), .bool(try row.value(2))]
-            }
-        ]
-    )
+        columns: ["purged_at", "is_listed"],
+        start: [.uuid(.zero)]
+    ) { row, _ in
+        [try row.uuid(0), try row.double(1), .bool(try row.value(2))]
+    }
 
     /// The events that record removals of accounts. Each event has a random id and doesn't contain the id of the account.
     fileprivate static let purgeEvents = SourceTable(
-        name: "purge_event",
+        "purge_event",
         key: ["id"],
-        columns: "kind, time",
-        targets: [
-            TargetTable("purge_event", primaryKey: ["id"], columns: ["kind", "time"], start: [.uuid(.zero)]) { row, _ in
-                [try row.uuid(0), .text(try row.text(1)), try row.double(2)]
-            }
-        ]
-    )
+        columns: ["kind", "time"],
+        start: [.uuid(.zero)]
+    ) { row, _ in
+        [try row.uuid(0), .text(try row.text(1)), try row.double(2)]
+    }
 }
 
 extension UUID {

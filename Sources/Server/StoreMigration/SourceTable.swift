@@ -52,6 +52,35 @@ struct SourceTable: Sendable {
     var row: String { selection(where: key.map { "\(name).\($0) = ?" }.joined(separator: " AND ")) }
 }
 
+extension SourceTable {
+    /// Creates a table with one target table, which has the same name and the same primary key.
+    /// - Parameters:
+    ///   - name: The name of both tables.
+    ///   - key: The columns of the primary key.
+    ///   - columns: The other columns in PostgreSQL.
+    ///   - selection: The columns that a query reads in SQLite after the key; `nil` if they have the same names.
+    ///   - joins: The clauses that join tables for further columns.
+    ///   - start: The key after which the first page begins.
+    ///   - values: Converts a row of SQLite to the values of all columns.
+    init(
+        _ name: PostgresStatement,
+        key: [PostgresStatement],
+        columns: [PostgresStatement],
+        reading selection: String? = nil,
+        joins: String = "",
+        start: [PostgresValue],
+        values: @escaping @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
+    ) {
+        self.init(
+            name: name.text,
+            key: key.map(\.text),
+            columns: selection ?? columns.joined(by: ", ").text,
+            joins: joins,
+            targets: [TargetTable(name, primaryKey: key, columns: columns, start: start, values: values)]
+        )
+    }
+}
+
 /// A table of PostgreSQL, the statements of the copy, and the conversion of rows from SQLite.
 ///
 /// ``row`` and ``page`` select the columns in the order in which ``values`` returns them. Therefore, the copy can compare a written row
@@ -88,7 +117,7 @@ struct TargetTable: Sendable {
     ///   - lookup: The columns by which ``row`` and ``removal`` find a row; `nil` for the primary key.
     ///   - start: The key after which the first page begins.
     ///   - values: Converts a row of SQLite to the values of all columns.
-    ///   - key: Converts a logged key to the values of the columns `lookup`.
+    ///   - key: Converts a logged key to the values of the columns `lookup`; `nil` if both keys consist of the same values.
     init(
         _ name: PostgresStatement,
         primaryKey: [PostgresStatement],
@@ -97,7 +126,7 @@ struct TargetTable: Sendable {
         lookup: [PostgresStatement]? = nil,
         start: [PostgresValue],
         values: @escaping @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue],
-        key: @escaping @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
+        key: (@Sendable (SourceRow) throws -> [PostgresValue])? = nil
     ) {
         let all = primaryKey + columns
         let (list, keyList) = (all.joined(by: ", "), primaryKey.joined(by: ", "))
@@ -117,7 +146,7 @@ struct TargetTable: Sendable {
         count = .of("SELECT count(*) FROM", name)
         self.start = start
         self.values = values
-        self.key = key
+        self.key = key ?? { @Sendable row in try start.enumerated().map { try row.value($0.offset, like: $0.element) } }
     }
 
     /// The parameters of a statement, in order. No table has more columns.
@@ -163,6 +192,17 @@ struct SourceRow {
     /// Returns a UUID that is stored as text, or `NULL`.
     /// - Throws: ``CopyFailure`` if the column contains neither a UUID nor `NULL`.
     func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
+
+    /// Returns a column of a key as a value of the same kind as another value.
+    /// - Throws: ``CopyFailure`` if the column has another type.
+    func value(_ column: Int, like other: PostgresValue) throws -> PostgresValue {
+        switch other {
+        case .uuid: try uuid(column)
+        case .bytes: try bytes(column)
+        case .integer: try integer(column)
+        default: .text(try text(column))
+        }
+    }
 
     /// Returns a text that can't be `NULL`.
     /// - Throws: ``CopyFailure`` if the column is `NULL` or has another type.
