@@ -426,15 +426,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     public func sweep(at now: Date) async throws -> Bool {
         try await database.write { database in
             let hasLinks = try database.sweep("account_link", by: "digest", where: "expires_at <= ?", now)
-            try database.execute(
-                sql: """
-                    DELETE FROM former_address WHERE (account_id, place) IN (
-                        SELECT account_id, place FROM former_address WHERE expires_at <= ? LIMIT 500
-                    )
-                    """,
-                arguments: [now.timeIntervalSince1970]
-            )
-            return hasLinks || database.changesCount == 500
+            let hasAddresses = try database.sweep("former_address", by: "account_id, place", where: "expires_at <= ?", now)
+            return hasLinks || hasAddresses
         }
     }
 }

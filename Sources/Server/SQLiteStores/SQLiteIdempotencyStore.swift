@@ -111,12 +111,10 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     /// - Parameter claim: The claim.
     /// - Throws: `StoreFailure` for errors of SQLite.
     public func release(_ claim: IdempotencyClaim) async throws {
-        try await file.write { database in
-            try database.execute(
-                sql: "DELETE FROM idempotency_key WHERE digest = ? AND claim = ? AND is_finished = 0",
-                arguments: [Data(claim.key.rawValue), claim.column]
-            )
-        }
+        try await file.execute(
+            sql: "DELETE FROM idempotency_key WHERE digest = ? AND claim = ? AND is_finished = 0",
+            arguments: [Data(claim.key.rawValue), claim.column]
+        )
     }
 
     /// Removes up to 500 expired keys in one transaction.

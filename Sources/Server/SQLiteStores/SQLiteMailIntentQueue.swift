@@ -284,25 +284,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// - Parameter now: The present time of the steady clock, such as ``SteadyTime``.
     /// - Throws: `StoreFailure`.
     public func sweep(at now: Date) async throws {
-        while try await sweepOnce(at: now), !Task.isCancelled {}
-    }
-
-    /// Removes up to 500 failed emails whose retention has ended.
-    /// - Returns: Whether there may be more such emails.
-    private func sweepOnce(at now: Date) async throws -> Bool {
-        try await database.write { database in
-            // No failed email is fresh. With this condition, SQLite uses the index of due times.
-            try database.execute(
-                sql: """
-                    DELETE FROM mail_intent WHERE (created_at, id) IN (
-                        SELECT created_at, id FROM mail_intent
-                        WHERE is_fresh = 0 AND state = 'failed' AND due_at <= ? ORDER BY due_at, created_at LIMIT 500
-                    )
-                    """,
-                arguments: [now.timeIntervalSince1970]
-            )
-            return database.changesCount == 500
-        }
+        // No failed email is fresh. With this condition, SQLite uses the index of due times.
+        let failed = "is_fresh = 0 AND state = 'failed' AND due_at <= ? ORDER BY due_at, created_at"
+        while try await database.write({ try $0.sweep("mail_intent", by: "created_at, id", where: failed, now) }),
+            !Task.isCancelled
+        {}
     }
 
     /// Returns when an operator last requested a retry of all or some emails; `nil` if never.

@@ -75,12 +75,12 @@ extension Database {
 
     /// Deletes up to 500 rows of a table. The limit keeps the transaction short, so that other writes wait only briefly.
     /// - Parameters:
-    ///   - key: The column that identifies a row.
-    ///   - condition: The SQL condition that selects the rows, with one `?` for the argument.
+    ///   - key: The columns that identify a row.
+    ///   - condition: The SQL condition that selects the rows, and optionally their order, with one `?` for the argument.
     /// - Returns: Whether the table may have more rows to delete.
     func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
         try execute(
-            sql: "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
+            sql: "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
             arguments: [argument.timeIntervalSince1970]
         )
         return changesCount == 500
