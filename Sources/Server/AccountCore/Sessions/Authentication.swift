@@ -158,29 +158,22 @@ public struct Authentication: Sendable {
         of account: Account,
         reportingCheck report: (PasswordCheck) async -> Void = { _ in }
     ) async throws {
-        let isRight: Bool
-        do {
-            isRight = try await gate.verify(password, against: account.passwordHash, of: account.email.normalized)
-        } catch {
-            await report(.notMade)
-            throw error
-        }
-        await report(isRight ? .right : .wrong)
-        guard isRight else {
+        guard try await check(password, of: account.email, report, finding: { account }).isRight else {
             audit?.note(.signInFailed, of: account.id)
             throw AccountError.invalidCredentials
         }
     }
 
-    /// Reads the account of an address, checks the password, and reports the result of the check.
+    /// Finds the account of an address, checks the password, and reports the result of the check.
     private func check(
         _ password: Password,
         of email: EmailAddress,
-        _ report: (PasswordCheck) async -> Void
+        _ report: (PasswordCheck) async -> Void,
+        finding find: () async throws -> Account?
     ) async throws -> (account: Account?, isRight: Bool) {
         let result: (account: Account?, isRight: Bool)
         do {
-            let account = try await accounts.account(email: email)
+            let account = try await find()
             // If this line throws, the password was not checked.
             result = (account, try await gate.verify(password, against: account?.passwordHash, of: email.normalized))
         } catch {
@@ -199,7 +192,7 @@ public struct Authentication: Sendable {
         on device: ClientDevice,
         _ report: (PasswordCheck) async -> Void
     ) async throws -> Opened {
-        let (account, isRight) = try await check(password, of: email, report)
+        let (account, isRight) = try await check(password, of: email, report) { try await accounts.account(email: email) }
         guard isRight, let account else {
             if let account { audit?.note(.signInFailed, of: account.id) }
             throw AccountError.invalidCredentials
