@@ -374,10 +374,6 @@ private struct CopyPass: Sendable {
     /// The number of changed rows that were copied again.
     var replayed = 0
 
-    init(target: CopyTarget, emailKeys: EmailKeys, progress: CopyProgress) {
-        (self.target, self.emailKeys, self.progress) = (target, emailKeys, progress)
-    }
-
     /// Copies all rows, starting at the current progress. Each batch is one snapshot of SQLite and one transaction of PostgreSQL.
     /// - Parameters:
     ///   - source: The SQLite database.

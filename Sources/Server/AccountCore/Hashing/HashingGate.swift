@@ -151,10 +151,6 @@ public final class HashingGate: Sendable {
 private struct Job: Sendable {
     let compute: HashingThreads.Job
     let end: @Sendable (any Error) -> Void
-
-    init(compute: @escaping HashingThreads.Job, end: @escaping @Sendable (any Error) -> Void) {
-        (self.compute, self.end) = (compute, end)
-    }
 }
 
 extension HashQueue<Job>.Refusal {

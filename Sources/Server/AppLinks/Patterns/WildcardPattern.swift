@@ -39,15 +39,6 @@ struct WildcardPattern: Hashable, Sendable {
     /// The error of a pattern that matches nothing; `nil` for a valid pattern.
     var flaw: Flaw?
 
-    /// Creates a pattern.
-    /// - Parameters:
-    ///   - tokens: The tokens of the pattern, in their order.
-    ///   - flaw: The error of a pattern that matches nothing; `nil` for a valid one.
-    init(tokens: [Token], flaw: Flaw? = nil) {
-        self.tokens = tokens
-        self.flaw = flaw
-    }
-
     /// Returns whether the pattern matches the whole text. A pattern with a flaw matches nothing.
     /// - Complexity: O(pattern · text / 64), where a variable counts with all its values.
     func matches(_ text: MatchText) -> Bool {

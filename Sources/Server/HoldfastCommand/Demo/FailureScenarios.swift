@@ -20,12 +20,6 @@ struct FailureScenarios: Sendable {
     /// A random text. It prevents several demos from sharing their counts in the error lab.
     private let run = UUID().uuidString.prefix(8)
 
-    init(url: URL, steps: Steps, delay: Int) {
-        self.url = url
-        self.steps = steps
-        self.delay = delay
-    }
-
     /// Runs all steps.
     /// - Throws: ``DemoStory/Unexpected`` at the first step with an unexpected result.
     func run() async throws {

@@ -16,7 +16,9 @@ public struct SQLiteInspection: Sendable {
     public let isFromNewerVersion: Bool
     /// Whether the data was moved to PostgreSQL, so that the file refuses changes of this data; see ``SQLiteSeal``.
     public let isSealed: Bool
+}
 
+extension SQLiteInspection {
     /// Reads the state of a file.
     /// - Parameter path: The path of an existing file.
     /// - Throws: `StoreFailure` if the file can't be opened or read, or if a writer locks it for more than 5 s.
@@ -47,18 +49,5 @@ public struct SQLiteInspection: Sendable {
                 isSealed: try SQLiteSeal.isClosed(database)
             )
         }
-    }
-
-    /// Creates the result of an inspection.
-    private init(
-        damage: [String],
-        journalMode: String,
-        pendingMigrations: [String],
-        isFromNewerVersion: Bool,
-        isSealed: Bool
-    ) {
-        (self.damage, self.journalMode) = (damage, journalMode)
-        (self.pendingMigrations, self.isFromNewerVersion) = (pendingMigrations, isFromNewerVersion)
-        self.isSealed = isSealed
     }
 }
