@@ -43,35 +43,20 @@ enum AccountValues {
 
     /// An existing password, as a sign-in sends it. The policy of new passwords doesn't apply, because passwords may be older than the
     /// policy.
-    static let password = NamedSchema(
-        "Password",
-        .text(
-            TextRules(length: 1...Password.maximumLength),
-            "A password as the user typed it, with all its spaces, at most \(Password.maximumLength) bytes.",
-            refusals: [.validationMissingField, .validationFieldTooLong]
-        )
-    )
+    static let password = secret("Password", upTo: Password.maximumLength, "A password as the user typed it, with all its spaces")
 
     /// A reset token. The schema accepts each text with a valid length, because a malformed token and an unknown token get the same
     /// response.
-    static let resetToken = NamedSchema(
-        "ResetToken",
-        .text(
-            TextRules(length: 1...ResetToken.maximumLength),
-            "The token of an emailed link, at most \(ResetToken.maximumLength) bytes.",
-            refusals: [.validationMissingField, .validationFieldTooLong]
-        )
-    )
+    static let resetToken = secret("ResetToken", upTo: ResetToken.maximumLength, "The token of an emailed link")
 
     /// A refresh token. Its form is not part of the API, so the schema accepts each text with a valid length.
-    static let refreshToken = NamedSchema(
-        "RefreshToken",
-        .text(
-            TextRules(length: 1...RefreshToken.maximumLength),
-            "The token that refreshes a session, at most \(RefreshToken.maximumLength) bytes.",
-            refusals: [.validationMissingField, .validationFieldTooLong]
-        )
-    )
+    static let refreshToken = secret("RefreshToken", upTo: RefreshToken.maximumLength, "The token that refreshes a session")
+
+    /// Returns the schema of a secret text, of which only the length is checked.
+    private static func secret(_ name: String, upTo maximum: Int, _ about: String) -> NamedSchema {
+        let (rules, text) = (TextRules(length: 1...maximum), Prose("\(about), at most \(maximum) bytes."))
+        return NamedSchema(name, .text(rules, text, refusals: [.validationMissingField, .validationFieldTooLong]))
+    }
 
     /// A device token: 96 characters of base64url.
     static let deviceToken = NamedSchema(
