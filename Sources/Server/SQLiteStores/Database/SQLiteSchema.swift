@@ -8,254 +8,23 @@ enum SQLiteSchema {
     /// SQLite can't change the primary key of a table. So a migration that needs another primary key copies the table.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE account (
-                        id TEXT NOT NULL PRIMARY KEY,
-                        email TEXT NOT NULL,
-                        email_key TEXT NOT NULL UNIQUE,
-                        first_name TEXT NOT NULL,
-                        password_hash TEXT NOT NULL,
-                        state TEXT NOT NULL CHECK (state IN ('active', 'inactive', 'suspended', 'frozen')),
-                        language TEXT NOT NULL,
-                        epoch INTEGER NOT NULL,
-                        created_at REAL NOT NULL
-                    ) STRICT;
-
-                    CREATE TABLE session (
-                        id TEXT NOT NULL PRIMARY KEY,
-                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-                        created_at REAL NOT NULL,
-                        refreshed_at REAL NOT NULL
-                    ) STRICT;
-                    CREATE INDEX session_account ON session(account_id);
-                    CREATE INDEX session_refreshed_at ON session(refreshed_at);
-
-                    CREATE TABLE refresh_token (
-                        digest BLOB NOT NULL PRIMARY KEY,
-                        session_id TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
-                        parent BLOB,
-                        used_at REAL
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX refresh_token_session ON refresh_token(session_id);
-                    CREATE INDEX refresh_token_parent ON refresh_token(parent);
-
-                    CREATE TABLE reset_token (
-                        digest BLOB NOT NULL PRIMARY KEY,
-                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-                        created_at REAL NOT NULL,
-                        expires_at REAL NOT NULL,
-                        consumed_at REAL
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX reset_token_account ON reset_token(account_id);
-                    CREATE INDEX reset_token_expires_at ON reset_token(expires_at);
-
-                    CREATE TABLE freeze_token (
-                        digest BLOB NOT NULL PRIMARY KEY,
-                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-                        expires_at REAL NOT NULL,
-                        consumed_at REAL
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX freeze_token_account ON freeze_token(account_id);
-                    CREATE INDEX freeze_token_expires_at ON freeze_token(expires_at);
-
-                    CREATE TABLE mail_intent (
-                        id TEXT NOT NULL PRIMARY KEY,
-                        kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
-                        email TEXT,
-                        account_id TEXT,
-                        language TEXT NOT NULL,
-                        created_at REAL NOT NULL,
-                        due_at REAL NOT NULL,
-                        failures INTEGER NOT NULL,
-                        CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
-                        CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
-                    ) STRICT;
-                    CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
-                    """
-            )
+        func add(_ name: String, _ sql: String) {
+            migrator.registerMigration(name) { try $0.execute(sql: sql) }
         }
-        migrator.registerMigration("what limits owe") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE rate_limit (
-                        policy TEXT NOT NULL,
-                        key INTEGER NOT NULL,
-                        owed BLOB NOT NULL,
-                        wall_ns INTEGER NOT NULL,
-                        boot_ns INTEGER NOT NULL,
-                        boot_id TEXT NOT NULL,
-                        covers_ns INTEGER NOT NULL,
-                        lifetime_ns INTEGER NOT NULL,
-                        ends_ns INTEGER NOT NULL,
-                        PRIMARY KEY (policy, key)
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX rate_limit_ends ON rate_limit(boot_id, ends_ns);
-
-                    CREATE TABLE rate_limit_process (
-                        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-                        is_clean INTEGER NOT NULL CHECK (is_clean IN (0, 1))
-                    ) STRICT;
-                    """
-            )
-        }
-        migrator.registerMigration("what became of mail intents") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE mail_intent ADD COLUMN state TEXT NOT NULL DEFAULT 'waiting'
-                        CHECK (state IN ('waiting', 'taken', 'failed'));
-                    ALTER TABLE mail_intent ADD COLUMN reason TEXT;
-                    """
-            )
-        }
-        migrator.registerMigration("reset tokens belong to the address that they were mailed to") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE reset_token ADD COLUMN email_key TEXT;
-                    UPDATE reset_token SET email_key = (SELECT email_key FROM account WHERE id = account_id);
-                    """
-            )
-        }
-        migrator.registerMigration("idempotency keys") { try $0.execute(sql: idempotencyKeys) }
-        migrator.registerMigration("audit, and hashes of other systems") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE audit_event (
-                        id INTEGER NOT NULL PRIMARY KEY,
-                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-                        kind TEXT NOT NULL,
-                        time REAL NOT NULL,
-                        client TEXT,
-                        request_id TEXT
-                    ) STRICT;
-                    CREATE INDEX audit_event_account ON audit_event(account_id, kind, id);
-                    CREATE INDEX audit_event_time ON audit_event(time);
-
-                    ALTER TABLE mail_intent ADD COLUMN client TEXT;
-                    ALTER TABLE mail_intent ADD COLUMN request_id TEXT;
-
-                    CREATE INDEX account_foreign_hash ON account(password_hash) WHERE password_hash NOT GLOB '$argon2id$*';
-                    """
-            )
-        }
-        migrator.registerMigration("used refresh tokens are forgotten in time") { database in
-            try database.execute(
-                sql: """
-                    UPDATE refresh_token
-                        SET used_at = (SELECT refreshed_at FROM session WHERE session.id = session_id) - 60 WHERE used_at = 0;
-                    CREATE INDEX refresh_token_used_at ON refresh_token(used_at) WHERE used_at IS NOT NULL;
-                    """
-            )
-        }
-        migrator.registerMigration("mail intents lie in the order of their making") { database in
-            // The primary key begins with the creation time. If it began with the random id, each request would change a different page of
-            // the file.
-            try database.execute(
-                sql: """
-                    CREATE TABLE ordered_mail_intent (
-                        id TEXT NOT NULL,
-                        kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
-                        email TEXT,
-                        account_id TEXT,
-                        language TEXT NOT NULL,
-                        created_at REAL NOT NULL,
-                        due_at REAL NOT NULL,
-                        failures INTEGER NOT NULL,
-                        state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'taken', 'failed')),
-                        reason TEXT,
-                        client TEXT,
-                        request_id TEXT,
-                        PRIMARY KEY (created_at, id),
-                        CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
-                        CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
-                    ) STRICT, WITHOUT ROWID;
-                    INSERT INTO ordered_mail_intent SELECT
-                        id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id
-                        FROM mail_intent;
-                    DROP TABLE mail_intent;
-                    ALTER TABLE ordered_mail_intent RENAME TO mail_intent;
-                    CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
-                    """
-            )
-        }
-        migrator.registerMigration("decoys of all costs, kept") { database in
-            try database.execute(
-                sql: """
-                    DROP INDEX account_foreign_hash;
-                    CREATE INDEX account_foreign_hash ON account(password_hash) WHERE \(SQLiteAccountRepository.hashIsForeign);
-                    CREATE TABLE decoy_span (
-                        decoy TEXT NOT NULL,
-                        start REAL NOT NULL,
-                        width REAL NOT NULL,
-                        reach REAL NOT NULL
-                    ) STRICT;
-                    """
-            )
-        }
-        migrator.registerMigration("retries that operators ask for") { database in
-            try database.execute(
-                sql: "CREATE TABLE mail_retry (id INTEGER PRIMARY KEY CHECK (id = 1), asked_at REAL NOT NULL) STRICT"
-            )
-        }
-        migrator.registerMigration("installation") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL) STRICT;
-                    INSERT INTO installation VALUES (1, lower(hex(randomblob(16))));
-                    """
-            )
-        }
-        migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh` is 1 for a reset email that no worker has tried to send yet. Workers claim one of these emails from each network
-            // in turn. They claim all other emails in the order of their due times.
-            try database.execute(
-                sql: """
-                    ALTER TABLE mail_intent ADD COLUMN holder TEXT;
-                    ALTER TABLE mail_intent ADD COLUMN network TEXT AS (ifnull(client, '')) VIRTUAL;
-                    ALTER TABLE mail_intent ADD COLUMN is_fresh INTEGER
-                        AS (kind = 'password_reset' AND state = 'waiting' AND failures = 0) VIRTUAL;
-                    DROP INDEX mail_intent_due_at;
-                    CREATE INDEX mail_intent_due ON mail_intent(due_at) WHERE is_fresh = 0;
-                    CREATE INDEX mail_intent_fresh ON mail_intent(network, created_at, id) WHERE is_fresh = 1;
-                    CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
-
-                    CREATE TABLE sent_reset (
-                        intent_id TEXT NOT NULL PRIMARY KEY,
-                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
-                        sent_at REAL NOT NULL,
-                        ends_at REAL NOT NULL
-                    ) STRICT, WITHOUT ROWID;
-                    CREATE INDEX sent_reset_account ON sent_reset(account_id, sent_at);
-                    CREATE INDEX sent_reset_sent_at ON sent_reset(sent_at);
-                    CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
-
-                    CREATE TABLE steady_time (
-                        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-                        boot_id TEXT NOT NULL,
-                        origin_ns INTEGER NOT NULL,
-                        wall_ns INTEGER NOT NULL,
-                        steady_ns INTEGER NOT NULL
-                    ) STRICT;
-                    """
-            )
-        }
-        migrator.registerMigration("idempotency keys count in bytes, of clients and networks") { database in
-            try database.execute(sql: idempotencySizes)
-        }
-        migrator.registerMigration("signing keys") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE signing_key (
-                        id TEXT NOT NULL PRIMARY KEY,
-                        sealed BLOB NOT NULL,
-                        created_at REAL NOT NULL,
-                        signs_from REAL NOT NULL,
-                        retired_at REAL
-                    ) STRICT;
-                    """
-            )
-        }
+        add("accounts, sessions, reset tokens, mail intents", accounts)
+        add("what limits owe", rateLimits)
+        add("what became of mail intents", mailStates)
+        add("reset tokens belong to the address that they were mailed to", resetTokenAddresses)
+        add("idempotency keys", idempotencyKeys)
+        add("audit, and hashes of other systems", auditEvents)
+        add("used refresh tokens are forgotten in time", usedRefreshTokens)
+        add("mail intents lie in the order of their making", orderedMails)
+        add("decoys of all costs, kept", decoys)
+        add("retries that operators ask for", mailRetry)
+        add("installation", installation)
+        add("mails in turn by network, holders of leases, sent reset mails, steady time", mailTurns)
+        add("idempotency keys count in bytes, of clients and networks", idempotencySizes)
+        add("signing keys", signingKeys)
         migrator.registerMigration("verified addresses, links, former addresses, devices, purges") { database in
             try removeCopyLog(database)
             try database.execute(sql: accountChanges + mailKinds)
@@ -278,6 +47,229 @@ enum SQLiteSchema {
         for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
         try database.execute(sql: "DROP TABLE copy_change; DROP TABLE IF EXISTS copy_log")
     }
+}
+
+extension SQLiteSchema {
+    /// The tables of accounts, sessions, tokens and emails.
+    private static let accounts = """
+        CREATE TABLE account (
+            id TEXT NOT NULL PRIMARY KEY,
+            email TEXT NOT NULL,
+            email_key TEXT NOT NULL UNIQUE,
+            first_name TEXT NOT NULL,
+            password_hash TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('active', 'inactive', 'suspended', 'frozen')),
+            language TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            created_at REAL NOT NULL
+        ) STRICT;
+
+        CREATE TABLE session (
+            id TEXT NOT NULL PRIMARY KEY,
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            created_at REAL NOT NULL,
+            refreshed_at REAL NOT NULL
+        ) STRICT;
+        CREATE INDEX session_account ON session(account_id);
+        CREATE INDEX session_refreshed_at ON session(refreshed_at);
+
+        CREATE TABLE refresh_token (
+            digest BLOB NOT NULL PRIMARY KEY,
+            session_id TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+            parent BLOB,
+            used_at REAL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX refresh_token_session ON refresh_token(session_id);
+        CREATE INDEX refresh_token_parent ON refresh_token(parent);
+
+        CREATE TABLE reset_token (
+            digest BLOB NOT NULL PRIMARY KEY,
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            created_at REAL NOT NULL,
+            expires_at REAL NOT NULL,
+            consumed_at REAL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX reset_token_account ON reset_token(account_id);
+        CREATE INDEX reset_token_expires_at ON reset_token(expires_at);
+
+        CREATE TABLE freeze_token (
+            digest BLOB NOT NULL PRIMARY KEY,
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            expires_at REAL NOT NULL,
+            consumed_at REAL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX freeze_token_account ON freeze_token(account_id);
+        CREATE INDEX freeze_token_expires_at ON freeze_token(expires_at);
+
+        CREATE TABLE mail_intent (
+            id TEXT NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+            email TEXT,
+            account_id TEXT,
+            language TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            due_at REAL NOT NULL,
+            failures INTEGER NOT NULL,
+            CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+            CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+        ) STRICT;
+        CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
+        """
+
+    /// The usage of rate limits.
+    private static let rateLimits = """
+        CREATE TABLE rate_limit (
+            policy TEXT NOT NULL,
+            key INTEGER NOT NULL,
+            owed BLOB NOT NULL,
+            wall_ns INTEGER NOT NULL,
+            boot_ns INTEGER NOT NULL,
+            boot_id TEXT NOT NULL,
+            covers_ns INTEGER NOT NULL,
+            lifetime_ns INTEGER NOT NULL,
+            ends_ns INTEGER NOT NULL,
+            PRIMARY KEY (policy, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX rate_limit_ends ON rate_limit(boot_id, ends_ns);
+
+        CREATE TABLE rate_limit_process (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            is_clean INTEGER NOT NULL CHECK (is_clean IN (0, 1))
+        ) STRICT;
+        """
+
+    /// The states of emails.
+    private static let mailStates = """
+        ALTER TABLE mail_intent ADD COLUMN state TEXT NOT NULL DEFAULT 'waiting'
+            CHECK (state IN ('waiting', 'taken', 'failed'));
+        ALTER TABLE mail_intent ADD COLUMN reason TEXT;
+        """
+
+    /// The addresses to which reset tokens were sent.
+    private static let resetTokenAddresses = """
+        ALTER TABLE reset_token ADD COLUMN email_key TEXT;
+        UPDATE reset_token SET email_key = (SELECT email_key FROM account WHERE id = account_id);
+        """
+
+    /// The audit events, and an index of password hashes from other systems.
+    private static let auditEvents = """
+        CREATE TABLE audit_event (
+            id INTEGER NOT NULL PRIMARY KEY,
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            time REAL NOT NULL,
+            client TEXT,
+            request_id TEXT
+        ) STRICT;
+        CREATE INDEX audit_event_account ON audit_event(account_id, kind, id);
+        CREATE INDEX audit_event_time ON audit_event(time);
+
+        ALTER TABLE mail_intent ADD COLUMN client TEXT;
+        ALTER TABLE mail_intent ADD COLUMN request_id TEXT;
+
+        CREATE INDEX account_foreign_hash ON account(password_hash) WHERE password_hash NOT GLOB '$argon2id$*';
+        """
+
+    /// The times at which refresh tokens were used, which earlier versions didn't store.
+    private static let usedRefreshTokens = """
+        UPDATE refresh_token
+            SET used_at = (SELECT refreshed_at FROM session WHERE session.id = session_id) - 60 WHERE used_at = 0;
+        CREATE INDEX refresh_token_used_at ON refresh_token(used_at) WHERE used_at IS NOT NULL;
+        """
+
+    /// The emails, with a primary key that begins with the creation time. If it began with the random id, each request would change a
+    /// different page of the file.
+    private static let orderedMails = """
+        CREATE TABLE ordered_mail_intent (
+            id TEXT NOT NULL,
+            kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+            email TEXT,
+            account_id TEXT,
+            language TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            due_at REAL NOT NULL,
+            failures INTEGER NOT NULL,
+            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'taken', 'failed')),
+            reason TEXT,
+            client TEXT,
+            request_id TEXT,
+            PRIMARY KEY (created_at, id),
+            CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+            CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO ordered_mail_intent SELECT
+            id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id
+            FROM mail_intent;
+        DROP TABLE mail_intent;
+        ALTER TABLE ordered_mail_intent RENAME TO mail_intent;
+        CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
+        """
+
+    /// The decoys for sign-ins with an address that has no account.
+    private static let decoys = """
+        DROP INDEX account_foreign_hash;
+        CREATE INDEX account_foreign_hash ON account(password_hash) WHERE \(SQLiteAccountRepository.hashIsForeign);
+        CREATE TABLE decoy_span (
+            decoy TEXT NOT NULL,
+            start REAL NOT NULL,
+            width REAL NOT NULL,
+            reach REAL NOT NULL
+        ) STRICT;
+        """
+
+    /// The time at which an operator last requested a retry of emails.
+    private static let mailRetry =
+        "CREATE TABLE mail_retry (id INTEGER PRIMARY KEY CHECK (id = 1), asked_at REAL NOT NULL) STRICT"
+
+    /// The random name of the installation.
+    private static let installation = """
+        CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL) STRICT;
+        INSERT INTO installation VALUES (1, lower(hex(randomblob(16))));
+        """
+
+    /// The turns of networks, the holders of leases, the sent reset emails, and the steady time.
+    ///
+    /// `is_fresh` is 1 for a reset email that no worker has tried to send yet. Workers claim one of these emails from each network in turn.
+    /// They claim all other emails in the order of their due times.
+    private static let mailTurns = """
+        ALTER TABLE mail_intent ADD COLUMN holder TEXT;
+        ALTER TABLE mail_intent ADD COLUMN network TEXT AS (ifnull(client, '')) VIRTUAL;
+        ALTER TABLE mail_intent ADD COLUMN is_fresh INTEGER
+            AS (kind = 'password_reset' AND state = 'waiting' AND failures = 0) VIRTUAL;
+        DROP INDEX mail_intent_due_at;
+        CREATE INDEX mail_intent_due ON mail_intent(due_at) WHERE is_fresh = 0;
+        CREATE INDEX mail_intent_fresh ON mail_intent(network, created_at, id) WHERE is_fresh = 1;
+        CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
+
+        CREATE TABLE sent_reset (
+            intent_id TEXT NOT NULL PRIMARY KEY,
+            account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+            sent_at REAL NOT NULL,
+            ends_at REAL NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sent_reset_account ON sent_reset(account_id, sent_at);
+        CREATE INDEX sent_reset_sent_at ON sent_reset(sent_at);
+        CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
+
+        CREATE TABLE steady_time (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            boot_id TEXT NOT NULL,
+            origin_ns INTEGER NOT NULL,
+            wall_ns INTEGER NOT NULL,
+            steady_ns INTEGER NOT NULL
+        ) STRICT;
+        """
+
+    /// The keys that sign access tokens.
+    private static let signingKeys = """
+        CREATE TABLE signing_key (
+            id TEXT NOT NULL PRIMARY KEY,
+            sealed BLOB NOT NULL,
+            created_at REAL NOT NULL,
+            signs_from REAL NOT NULL,
+            retired_at REAL
+        ) STRICT;
+        """
 }
 
 extension SQLiteSchema {
