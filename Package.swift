@@ -267,7 +267,7 @@ let package = Package(
         module(
             "Server",
             "StoreMigration",
-            ["AccountCore", "PostgresDriver", "PostgresStores", "SQLiteStores", crypto, grdb]
+            ["AccountCore", "PostgresDriver", "PostgresStores", "SQLiteStores", "Timekeeping", crypto, grdb]
         ),
         module("Server", "ValkeyDriver", ["CHiredis", "Observability", "Timekeeping", logging, metrics, nioCore, nioPosix]),
         module(

@@ -57,28 +57,12 @@ public struct Readiness: Sendable {
     public func failure() async -> (check: String, error: any Error)? {
         for check in checks {
             do {
-                try await within(.seconds(2), check.run)
+                try await clock.run(within: .seconds(2), throwing: ContractError(.serverTimeout), check.run)
             } catch {
                 return (check.name, error)
             }
         }
         return nil
-    }
-
-    /// Runs a check. If the check takes too long, cancels it and throws.
-    /// - Parameters:
-    ///   - time: The longest time of the check.
-    ///   - body: The check.
-    private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup { tasks in
-            tasks.addTask { try await body() }
-            tasks.addTask {
-                try await clock.sleep(until: clock.now + time)
-                throw ContractError(.serverTimeout)
-            }
-            defer { tasks.cancelAll() }
-            try await tasks.next()
-        }
     }
 }
 

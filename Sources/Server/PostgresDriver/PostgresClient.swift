@@ -131,20 +131,12 @@ public final class PostgresClient: PostgresExecutor {
     /// - Throws: ``PostgresError``.
     public func ping(_ statement: PostgresStatement) async throws {
         let driver = driver
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                let deadline = driver.clock.now + .seconds(1)
-                if case .failed(let failure) = await driver.run(.single(statement, []), acquireDeadline: deadline) {
-                    if case .stop(let error) = failure.verdict(mayHaveCommitted: false) { throw error }
-                    throw PostgresError.unavailable("connection lost")
-                }
+        try await driver.clock.run(within: .seconds(1), throwing: PostgresError.deadlineExceeded) {
+            let deadline = driver.clock.now + .seconds(1)
+            if case .failed(let failure) = await driver.run(.single(statement, []), acquireDeadline: deadline) {
+                if case .stop(let error) = failure.verdict(mayHaveCommitted: false) { throw error }
+                throw PostgresError.unavailable("connection lost")
             }
-            group.addTask {
-                try await driver.clock.sleep(until: driver.clock.now + .seconds(1))
-                throw PostgresError.deadlineExceeded
-            }
-            defer { group.cancelAll() }
-            try await group.next()
         }
     }
 }

@@ -4,6 +4,7 @@ import GRDB
 import PostgresDriver
 public import PostgresStores
 import SQLiteStores
+import Timekeeping
 
 /// Moves the data of a running SQLite server to PostgreSQL.
 ///
@@ -256,7 +257,8 @@ public struct StoreCopy: Sendable {
             do {
                 let before = pass
                 let (result, pause) = try await source.withSeal { snapshot in
-                    try await withDeadline(longestPause) {
+                    // The pause of a real database is measured, so no other clock makes sense.
+                    try await MonotonicClock.continuous.run(within: longestPause, throwing: PauseTooLong()) {
                         var pass = before
                         try await pass.replay(snapshot, report)
                         try await target.writeSmallTables(snapshot)
@@ -436,27 +438,3 @@ private struct CopyPass: Sendable {
 
 /// The error of a final pass that took longer than ``StoreCopy/longestPause``.
 private struct PauseTooLong: Error {}
-
-/// Runs a closure, and cancels it after a time. The function returns only when the closure has returned, even if this is later than the
-/// deadline.
-/// - Parameters:
-///   - limit: The longest time for the closure.
-///   - body: The closure. It must react to cancellation.
-/// - Returns: The result of the closure.
-/// - Throws: ``PauseTooLong`` if the closure has not returned by then; otherwise the closure's error.
-private func withDeadline<Value: Sendable>(
-    _ limit: Duration,
-    _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value.self) { tasks in
-        tasks.addTask(operation: body)
-        tasks.addTask {
-            // The pause of a real database is measured, so no other clock makes sense.
-            try await Task.sleep(for: limit)
-            throw PauseTooLong()
-        }
-        defer { tasks.cancelAll() }
-        guard let value = try await tasks.next() else { throw CancellationError() }
-        return value
-    }
-}

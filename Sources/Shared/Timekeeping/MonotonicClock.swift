@@ -39,3 +39,29 @@ public struct MonotonicClock: Sendable {
         while read() < instant { try await pause(instant) }
     }
 }
+
+extension MonotonicClock {
+    /// Runs a closure, and cancels it after a time. The method returns only when the closure has returned, even if this is later.
+    /// - Parameters:
+    ///   - limit: The longest time for the closure.
+    ///   - expired: The error after this time.
+    ///   - body: The closure. It must react to cancellation.
+    /// - Returns: The result of the closure.
+    /// - Throws: The given error if the closure has not returned by then; otherwise the closure's error.
+    package func run<Value: Sendable>(
+        within limit: Duration,
+        throwing expired: some Error,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { tasks in
+            tasks.addTask(operation: body)
+            tasks.addTask {
+                try await sleep(until: now + limit)
+                throw expired
+            }
+            defer { tasks.cancelAll() }
+            guard let value = try await tasks.next() else { throw CancellationError() }
+            return value
+        }
+    }
+}
