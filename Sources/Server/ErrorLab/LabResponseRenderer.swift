@@ -68,9 +68,6 @@ struct LabResponseRenderer: Sendable {
         return response
     }
 
-    /// Returns an error response in the format of another server; `nil` if there is no format with the name.
-    func foreign(_ family: String) -> BufferedResponse? { families[family] }
-
     /// Sets the header `Retry-After` of a response to a number of seconds, to a date relative to the wall clock, or to any text. For
     /// `absent`, removes the header. The body doesn't change.
     func name(_ delay: LabRetryAfter, in response: inout BufferedResponse) {

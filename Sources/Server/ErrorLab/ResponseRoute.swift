@@ -61,7 +61,7 @@ struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
         _ request: Request,
         _ context: Context
     ) async throws -> BufferedResponse {
-        if let family = requested.family, let foreign = renderer.foreign(family) { return foreign }
+        if let family = requested.family, let foreign = renderer.families[family] { return foreign }
         return try await plain(requested.outcome, requested, call, request, context)
     }
 

@@ -34,15 +34,10 @@ final class DemoLoad: Sendable {
 
         /// Returns the difference between two counts.
         static func - (now: Counts, before: Counts) -> Counts {
-            Counts(
-                acknowledged: now.acknowledged - before.acknowledged,
-                repeated: now.repeated - before.repeated,
-                broken: now.broken - before.broken,
-                unavailable: now.unavailable - before.unavailable,
-                errors: now.errors - before.errors,
-                late: now.late - before.late,
-                pending: now.pending - before.pending
-            )
+            let fields: [WritableKeyPath<Counts, Int>] = [
+                \.acknowledged, \.repeated, \.broken, \.unavailable, \.errors, \.late, \.pending,
+            ]
+            return fields.reduce(into: now) { $0[keyPath: $1] -= before[keyPath: $1] }
         }
     }
 
