@@ -1,5 +1,6 @@
 public import CoreMetrics
 import ErrorContract
+import Observability
 
 /// The metrics of accounts, for swift-metrics. In the list, "by" precedes the label of a counter. No label identifies a user, an address or
 /// an account.
@@ -54,30 +55,20 @@ public struct AccountMetrics: Sendable {
     /// Creates all counters and the timer, so that each metric exists before its first event.
     /// - Parameter factory: Creates the counters and the timer.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
-        func counters<Key: CaseIterable & RawRepresentable & Hashable>(
-            _ label: String,
-            _ dimension: String,
-            _ others: [(String, String)] = []
-        ) -> [Key: Counter] where Key.RawValue == String {
-            let pairs = Key.allCases.map {
-                ($0, Counter(label: label, dimensions: [(dimension, $0.rawValue)] + others, factory: factory))
-            }
-            return Dictionary(uniqueKeysWithValues: pairs)
-        }
         func perMail(_ label: String) -> [String: Counter] {
             let pairs = MailIntent.Subject.kinds.map { ($0, Counter(label: label, dimensions: [("mail", $0)], factory: factory)) }
             return Dictionary(uniqueKeysWithValues: pairs)
         }
-        resets = counters("password_resets", "step")
-        let failures = FailedStep.allCases.map {
-            ($0, counters("password_reset_failures", "reason", [("step", $0.rawValue)]) as [ResetFailure: Counter])
+        resets = Counter.each("password_resets", by: "step", factory: factory)
+        let failures = FailedStep.allCases.map { step -> (FailedStep, [ResetFailure: Counter]) in
+            (step, Counter.each("password_reset_failures", by: "reason", [("step", step.rawValue)], factory: factory))
         }
         resetFailures = Dictionary(uniqueKeysWithValues: failures)
         resetMailsLimited = Counter(label: "reset_mails_limited", dimensions: [], factory: factory)
-        logins = counters("logins", "outcome")
+        logins = Counter.each("logins", by: "outcome", factory: factory)
         mailsDelivered = perMail("mails_handed_over")
         mailsAbandoned = perMail("mails_given_up")
-        mailFailures = counters("mail_failures", "kind")
+        mailFailures = Counter.each("mail_failures", by: "kind", factory: factory)
         mailAge = Timer(label: "mail_intent_age", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
     }
 

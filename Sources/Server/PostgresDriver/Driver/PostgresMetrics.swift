@@ -1,4 +1,5 @@
 import CoreMetrics
+import Observability
 import Timekeeping
 
 /// The metrics of a client. If a metric has a label, the list contains the label and its values.
@@ -21,19 +22,8 @@ struct PostgresMetrics: Sendable {
         waiting = Gauge(label: "postgres_waiting", dimensions: [], factory: factory)
         wait = Timer(label: "postgres_wait", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
         self.factory = factory
-        transactions = Dictionary(
-            uniqueKeysWithValues: Outcome.allCases.map { outcome in
-                (
-                    outcome,
-                    Counter(label: "postgres_transactions", dimensions: [("outcome", outcome.rawValue)], factory: factory)
-                )
-            }
-        )
-        retries = Dictionary(
-            uniqueKeysWithValues: RetryReason.allCases.map { reason in
-                (reason, Counter(label: "postgres_retries", dimensions: [("reason", reason.rawValue)], factory: factory))
-            }
-        )
+        transactions = Counter.each("postgres_transactions", by: "outcome", factory: factory)
+        retries = Counter.each("postgres_retries", by: "reason", factory: factory)
     }
 
     /// The outcome of a transaction.

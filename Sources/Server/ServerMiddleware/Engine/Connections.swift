@@ -1,5 +1,6 @@
 public import CoreMetrics
 import NIOCore
+import Observability
 import Synchronization
 
 /// The open connections of a server, and their limits.
@@ -56,11 +57,8 @@ public final class Connections: Sendable {
         self.identity = identity
         table = Mutex(Table(capacity: limits.capacity, perClient: limits.perClient))
         let factory = metrics ?? MetricsSystem.factory
-        let counter = { label, reason in Counter(label: label, dimensions: [("reason", reason)], factory: factory) }
-        closed = Dictionary(uniqueKeysWithValues: ConnectionEnd.allCases.map { ($0, counter("connections_closed", $0.rawValue)) })
-        refused = Dictionary(
-            uniqueKeysWithValues: ConnectionRefusal.allCases.map { ($0, counter("connections_refused", $0.rawValue)) }
-        )
+        closed = Counter.each("connections_closed", by: "reason", factory: factory)
+        refused = Counter.each("connections_refused", by: "reason", factory: factory)
     }
 
     /// The number of open connections. Takes a lock.

@@ -328,10 +328,7 @@ struct IdempotencyMetrics: Sendable {
     private let counters: [Outcome: Counter]
 
     init(factory: any MetricsFactory) {
-        let pairs = Outcome.allCases.map { outcome in
-            (outcome, Counter(label: "idempotency_requests", dimensions: [("outcome", outcome.rawValue)], factory: factory))
-        }
-        counters = Dictionary(uniqueKeysWithValues: pairs)
+        counters = Counter.each("idempotency_requests", by: "outcome", factory: factory)
     }
 
     func count(_ outcome: Outcome) {

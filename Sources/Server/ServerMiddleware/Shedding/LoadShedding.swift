@@ -1,6 +1,7 @@
 public import CoreMetrics
 import ErrorContract
 public import Hummingbird
+import Observability
 import Scheduling
 import Synchronization
 import Timekeeping
@@ -82,11 +83,7 @@ public final class LoadShedding: Sendable {
         (self.longestWait, self.refusalDelay, self.chance) = (longestWait, refusalDelay, chance)
         deadlines = Deadlines(clock: clock)
         self.clock = MonotonicClock(clock)
-        let factory = metrics ?? MetricsSystem.factory
-        let counters = Reason.allCases.map { reason in
-            (reason, Counter(label: "requests_shed", dimensions: [("reason", reason.rawValue)], factory: factory))
-        }
-        shed = Dictionary(uniqueKeysWithValues: counters)
+        shed = Counter.each("requests_shed", by: "reason", factory: metrics ?? MetricsSystem.factory)
     }
 
     /// The number of requests that are being processed, and the number of waiting requests.
