@@ -180,21 +180,29 @@ extension TransportCheck {
     /// - *Closes the connection of a streamed body that is released early*: the body doesn't cancel its exchange when it is released.
     static let streams: [TransportCheck] = [
         TransportCheck("Does not apply the deadline of the head to a streamed body") { transport in
-            try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
-                let timeout = Duration.milliseconds(400)
-                let (_, body) = try await transport.stream(server.request(), body: nil, timeout: timeout, idleTimeout: long)
-                let begin = ContinuousClock.now
-                for try await _ in body where begin.duration(to: .now) > timeout * 2 { break }
-                try expect(begin.duration(to: .now) > timeout * 2, "the body ended")
+            try await withDeadlines { deadline in
+                try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
+                    let request = server.request()
+                    let (_, body) = try await inTime {
+                        try await transport.stream(request, body: nil, timeout: deadline, idleTimeout: long)
+                    }
+                    let begin = ContinuousClock.now
+                    for try await _ in body where begin.duration(to: .now) > deadline * 2 { break }
+                    try expect(begin.duration(to: .now) > deadline * 2, "the body ended")
+                }
             }
         },
         TransportCheck("Times out a streamed exchange whose head never arrives") { transport in
-            try await withServer(.stall("")) { server in
-                let error = try await failure {
-                    _ = try await transport.stream(server.request(), body: nil, timeout: .milliseconds(300), idleTimeout: long)
+            try await withDeadlines { deadline in
+                try await withServer(.stall("")) { server in
+                    let error = try await failure {
+                        _ = try await transport.stream(server.request(), body: nil, timeout: deadline, idleTimeout: long)
+                    }
+                    try expect(error.code == .timeout, "\(error)")
+                    try expectArrival(at: server)
+                    try expect(error.wasSent, "reported as not sent")
+                    try await expectClosed(server)
                 }
-                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
-                try await expectClosed(server)
             }
         },
         TransportCheck("Times out a streamed body after the idle time") { transport in
@@ -207,16 +215,15 @@ extension TransportCheck {
             }
         },
         TransportCheck("Applies the deadline of the head to the body of a streamed refusal") { transport in
-            try await withServer(.dribble(head("500 X", ["Content-Length: 900000"]))) { server in
-                let request = server.request()
-                let (response, body) = try await transport.stream(
-                    request,
-                    body: nil,
-                    timeout: .milliseconds(400),
-                    idleTimeout: long
-                )
-                let error = try await failure { _ = try await body.collect(upTo: 900_000) }
-                try expect(response.status.code == 500 && error.code == .timeout, "\(error)")
+            try await withDeadlines { deadline in
+                try await withServer(.dribble(head("500 X", ["Content-Length: 900000"]))) { server in
+                    let request = server.request()
+                    let (response, body) = try await inTime {
+                        try await transport.stream(request, body: nil, timeout: deadline, idleTimeout: long)
+                    }
+                    let error = try await failure { _ = try await body.collect(upTo: 900_000) }
+                    try expect(response.status.code == 500 && error.code == .timeout, "\(error)")
+                }
             }
         },
         TransportCheck("Pauses the server for a slow reader, which gets the complete body", needsPausing: true) { transport in
@@ -239,14 +246,20 @@ extension TransportCheck {
         },
         TransportCheck("Does not count a pause of the reader as silence of the server") { transport in
             let size = 48 * 1_024 * 1_024
-            try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
-                let idle = Duration.seconds(3)
-                let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: idle)
-                var chunks = body.makeAsyncIterator()
-                var count = try await chunks.next()?.count ?? 0
-                try await Task.sleep(for: idle * 1.4)
-                while let chunk = try await chunks.next() { count += chunk.count }
-                try expect(count == size, "read \(count) of \(size) bytes")
+            try await withDeadlines { deadline in
+                // The chunks before and after the pause must arrive within this time.
+                let idle = max(deadline, .seconds(1))
+                try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
+                    let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: idle)
+                    let count = try await inTime {
+                        var chunks = body.makeAsyncIterator()
+                        var count = try await chunks.next()?.count ?? 0
+                        try await Task.sleep(for: idle * 1.4)
+                        while let chunk = try await chunks.next() { count += chunk.count }
+                        return count
+                    }
+                    try expect(count == size, "read \(count) of \(size) bytes")
+                }
             }
         },
         TransportCheck("Closes the connection when canceled while a streamed body arrives") { transport in
