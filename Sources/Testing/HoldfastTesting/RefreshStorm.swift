@@ -120,7 +120,7 @@ public struct RefreshStorm: Sendable {
             let fresh: Token = try await refreshing.post("/refresh", Token(token: token))
             return Credentials(accessToken: fresh.token, refreshToken: "r")
         }
-        let api = APIClient(
+        var api = APIClient(
             baseURL: url,
             transport: transport,
             timeout: timeout,
@@ -128,9 +128,11 @@ public struct RefreshStorm: Sendable {
             middleware: middleware,
             environment: environment
         )
+        // Otherwise, a pause of the machine could end the attempts of all calls at once, and the retry budget would not suffice.
+        api.attemptTimeout = timeout
         let errors = await withTaskGroup(of: APIError?.self) { group in
             for number in 0..<calls {
-                group.addTask {
+                group.addTask { [api] in
                     do throws(APIError) {
                         _ = try await api.send(.get, "/items/\(number)")
                         return nil
