@@ -87,7 +87,9 @@ import Testing
             policies.set(EndpointPolicy(timeout: .seconds(120)), for: "/api/exports/{id}")
             let api = APIClient(baseURL: url, language: .spanish, session: session, policies: policies)
             // snippet end
-            _ = try await api.send(.post, "/api/orders")
+            var unhurried = api
+            patient(&unhurried)
+            _ = try await unhurried.send(.post, "/api/orders")
             #expect(server.received.first?.header("Idempotency-Key")?.count == 34)
             #expect(server.received.first?.header("Authorization") == "Bearer t")
             #expect(server.received.first?.header("Accept-Language") == "es")

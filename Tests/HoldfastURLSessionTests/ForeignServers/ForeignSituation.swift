@@ -73,6 +73,8 @@ extension ForeignSituation {
             environment: ClientEnvironment(wallClock: { Self.now })
         )
         client.serverTextLanguage = serverTextLanguage
+        // The real servers share a busy machine with other tests.
+        (client.timeout, client.attemptTimeout) = (.seconds(300), .seconds(300))
         var headers = headers
         if sendsCredentials, headers[.authorization] == nil { headers[.authorization] = "Bearer token" }
         let body = call?.body.map { RequestBody(Array($0.utf8), contentType: call?.contentType ?? "application/json") }
