@@ -118,14 +118,20 @@ import Testing
     @Test("Abandons a server that hangs in time, without delaying other emails")
     func hanging() async throws {
         try await MailServer.run { server in
-            // The delivery of the other email must take less than this time, also on a busy machine.
-            let delivery = SMTPDelivery(server, timeout: .seconds(20)) { $0.connectionLimit = 2 }
-            async let hung = delivery.failure(try .accented(to: "hang@example.com"))
-            try await delivery.deliver(try .accented(to: "ana@example.com"))
-            #expect(try server.received().count == 1)
-            let error = try await hung
-            #expect(error?.kind == .unavailable)
-            #expect(error?.mayHaveArrived == false)
+            var isDelivered = false
+            // On a busy machine, the delivery of the other email can take longer than the first timeout.
+            for (number, timeout) in [Duration.seconds(3), .seconds(60)].enumerated() where !isDelivered {
+                let delivery = SMTPDelivery(server, timeout: timeout) { $0.connectionLimit = 2 }
+                let other = "ana\(number)@example.com"
+                async let hung = delivery.failure(try .accented(to: "hang@example.com"))
+                if try await delivery.failure(try .accented(to: other)) == nil {
+                    isDelivered = try server.received().contains { $0.recipients == [other] }
+                }
+                let error = try await hung
+                #expect(error?.kind == .unavailable)
+                #expect(error?.mayHaveArrived == false)
+            }
+            #expect(isDelivered)
         }
     }
 

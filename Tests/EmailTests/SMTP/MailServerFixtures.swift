@@ -41,6 +41,8 @@ extension SMTPDelivery {
             credentials: login.map { .init(user: $0.0, password: $0.1) },
             timeout: timeout
         )
+        // On a busy machine, the TLS handshake can take more than the standard 10 s.
+        settings.connectTimeout = timeout
         if security != .none { settings.authorities = server.authorities }
         change(&settings)
         self.init(settings: settings, now: { Date(timeIntervalSince1970: 1_750_000_000) })
