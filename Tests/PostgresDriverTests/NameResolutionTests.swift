@@ -30,7 +30,7 @@ import Timekeeping
         defer { end.signal() }
         let url = "postgres://app@hangs.invalid,localhost:\(server.port)/postgres"
         // The message ends the attempt with the first host, as the deadline of the attempt would.
-        let outcome = try await outcome(url, within: .seconds(20), emptyAddressesOfFirstHost: 1) { name in
+        let outcome = try await outcome(url, within: .seconds(60), emptyAddressesOfFirstHost: 1) { name in
             guard name == "hangs.invalid" else { return HostAddresses.resolve(name) }
             end.wait()
             end.signal()

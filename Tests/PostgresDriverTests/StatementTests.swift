@@ -17,13 +17,22 @@ func withClient(
     try await withClient(url: server.url(database, parameters), change) { try await body($0, server, database) }
 }
 
-/// Runs a closure with a client of a URL.
+/// Returns the settings of a URL, with timeouts for a machine that hundreds of tests share, and that can pause for many seconds.
+func patientSettings(url: String) throws -> PostgresSettings {
+    var settings = try PostgresSettings(url: url)
+    (settings.queryTimeout, settings.acquireTimeout) = (.seconds(120), .seconds(120))
+    (settings.statementTimeout, settings.lockTimeout) = (.seconds(90), .seconds(90))
+    settings.idleInTransactionTimeout = .seconds(90)
+    return settings
+}
+
+/// Runs a closure with a client of a URL. Its timeouts are long, unless another closure changes them.
 func withClient(
     url: String,
     _ change: (inout PostgresSettings) -> Void = { _ in },
     _ body: (PostgresClient) async throws -> Void
 ) async throws {
-    var settings = try PostgresSettings(url: url)
+    var settings = try patientSettings(url: url)
     change(&settings)
     let client = PostgresClient(settings, logger: Logger(label: "test"))
     do {
