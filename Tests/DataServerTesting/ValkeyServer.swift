@@ -55,12 +55,11 @@ package final class ValkeyServer: Sendable {
         ]
         let started = try ServerProcess.start("redis-server", arguments + options, log: logFile)
         process.withLock { $0 = started }
-        for _ in 0..<1_000 {
-            if try await hasStarted() { return }
-            guard started.isRunning else { break }
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil("redis-server starts: \(logFile.path)") {
+            if try await hasStarted() { return true }
+            guard started.isRunning else { throw TestFailure("redis-server did not start: \(log)") }
+            return false
         }
-        throw TestFailure("redis-server did not start: \(log)")
     }
 
     /// Sends a signal, such as `SIGSTOP`.
