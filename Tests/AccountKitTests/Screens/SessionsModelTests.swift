@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 
 @MainActor
-@Suite("Screen of sessions", .timeLimit(.minutes(1)))
+@Suite("Screen of sessions", .timeLimit(.minutes(10)))
 struct SessionsModelTests {
     private static let one = """
         {"id":"1","created_at":"2025-11-04T10:00:00Z","last_used_at":"2025-11-04T10:00:00Z","device_name":"iPhone","current":true}

@@ -1,7 +1,7 @@
 import RateLimiting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SingleFlightTests {
+@Suite(.timeLimit(.minutes(10))) struct SingleFlightTests {
     private struct Broken: Error {}
 
     private let flight = SingleFlight<Int>()

@@ -9,7 +9,7 @@ import Timekeeping
 private let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
 private let unsent = ScriptedTransport.Step.failure(TransportError(.unreachable, message: "", wasSent: false))
 
-@Suite("Outcome of calls with an idempotency key", .timeLimit(.minutes(1))) struct KeyedOutcomeTests {
+@Suite("Outcome of calls with an idempotency key", .timeLimit(.minutes(10))) struct KeyedOutcomeTests {
     /// Makes a call with at most two retries, without delays.
     private func error(
         of steps: [ScriptedTransport.Step],

@@ -8,7 +8,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("Accounts of sessions and calls", .timeLimit(.minutes(1))) struct AccountBoundTests {
+@Suite("Accounts of sessions and calls", .timeLimit(.minutes(10))) struct AccountBoundTests {
     private let environment = ClientEnvironment(clock: MonotonicClock(ManualClock()))
     private let prompts = Counter()
 

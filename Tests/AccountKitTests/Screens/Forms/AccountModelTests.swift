@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 
 @MainActor
-@Suite("Registration screen", .timeLimit(.minutes(1)))
+@Suite("Registration screen", .timeLimit(.minutes(10)))
 struct RegisterModelTests {
     private func model(_ script: ScreenScript, asksForPassword: Bool = true) -> RegisterModel {
         let model = RegisterModel(client: script.client, language: .english, asksForPassword: asksForPassword)
@@ -85,7 +85,7 @@ struct RegisterModelTests {
 }
 
 @MainActor
-@Suite("Screen for the mailbox", .timeLimit(.minutes(1)))
+@Suite("Screen for the mailbox", .timeLimit(.minutes(10)))
 struct CheckEmailModelTests {
     private func model(_ script: ScreenScript, isSent: Bool = true) throws -> CheckEmailModel {
         CheckEmailModel(
@@ -139,7 +139,7 @@ struct CheckEmailModelTests {
 }
 
 @MainActor
-@Suite("Screens of links that need a proof", .timeLimit(.minutes(1)))
+@Suite("Screens of links that need a proof", .timeLimit(.minutes(10)))
 struct ProvenLinkTests {
     private func script(_ steps: [ScriptedTransport.Step], isSignedIn: Bool) async throws -> ScreenScript {
         let script = try ScreenScript(steps)
@@ -258,7 +258,7 @@ struct ProvenLinkTests {
 }
 
 @MainActor
-@Suite("Screens of changes of the account", .timeLimit(.minutes(1)))
+@Suite("Screens of changes of the account", .timeLimit(.minutes(10)))
 struct AccountChangeTests {
     private func signedIn(_ steps: [ScriptedTransport.Step]) async throws -> ScreenScript {
         let script = try ScreenScript(steps)
@@ -317,7 +317,7 @@ struct AccountChangeTests {
 }
 
 @MainActor
-@Suite("Sign-in to accounts that are not verified or deleted", .timeLimit(.minutes(1)))
+@Suite("Sign-in to accounts that are not verified or deleted", .timeLimit(.minutes(10)))
 struct SignInRefusalTests {
     @Test("An unverified account offers to send the link again, and sends it")
     func unverified() async throws {

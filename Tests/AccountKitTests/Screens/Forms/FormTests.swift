@@ -8,7 +8,7 @@ import ResilientHTTP
 import Testing
 
 @MainActor
-@Suite("Forms of the account", .timeLimit(.minutes(1)))
+@Suite("Forms of the account", .timeLimit(.minutes(10)))
 struct FormTests {
     @Test("A success replaces the form by a page and removes the passwords", arguments: FormCase.all)
     func success(form: FormCase) async throws {
