@@ -173,7 +173,7 @@ final class TemporaryFolder: Sendable {
 
 /// Waits for a condition.
 func eventually(_ condition: () throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + .seconds(120)
     while try !condition() {
         try #require(ContinuousClock.now < deadline, "the condition does not come true")
         try await Task.sleep(for: .milliseconds(2))
