@@ -1,6 +1,7 @@
 import Foundation
 import HoldfastTesting
 import OfflineQueue
+import Synchronization
 import TestSupport
 
 #if canImport(Darwin)
@@ -89,12 +90,17 @@ package struct KillRounds {
             let writers = try (0..<2).map { try Writer(program, folder: folder, name: $0) }
             for writer in writers.shuffled(using: &random) {
                 // Most of the kills while records are written, some while the journal is opened.
-                if Int.random(in: 0..<8, using: &random) > 0 { writer.waitForFirst() }
-                usleep(UInt32.random(in: 0..<4_000, using: &random))
-                writer.kill()
+                let waits = Int.random(in: 0..<8, using: &random) > 0
+                let pause = UInt32.random(in: 0..<4_000, using: &random)
+                try await onThread {
+                    if waits { writer.waitForFirst() }
+                    usleep(pause)
+                    writer.kill()
+                }
                 result.kills += 1
             }
-            let acknowledged = zip(writers, last).map { $0.acknowledged().last ?? $1 }
+            let lines = try await onThread { writers.map { $0.acknowledged() } }
+            let acknowledged = zip(lines, last).map { $0.last ?? $1 }
             let journal = try await Journal.open(folder, state: TestRecords())
             if journal.report.cutBytes > 0 { result.cuts += 1 }
             if !journal.report.quarantined.isEmpty { result.failures.append("\(journal.report)") }
@@ -113,10 +119,10 @@ package struct KillRounds {
         return result
     }
 
-    private final class Writer {
+    private final class Writer: Sendable {
         private let process = Process()
         private let output = Pipe.make()
-        private var bytes = Data()
+        private let bytes = Mutex(Data())
 
         init(_ program: String, folder: String, name: Int) throws {
             process.executableURL = URL(fileURLWithPath: program)
@@ -125,7 +131,11 @@ package struct KillRounds {
             try process.start()
         }
 
-        func waitForFirst() { bytes += output.fileHandleForReading.availableData }
+        /// Blocks the thread until the process has printed its first lines, or has ended.
+        func waitForFirst() {
+            let first = output.fileHandleForReading.availableData
+            bytes.withLock { $0 += first }
+        }
 
         func kill() {
             #if canImport(Darwin)
@@ -137,11 +147,12 @@ package struct KillRounds {
             #endif
         }
 
-        /// The numbers of whole lines.
+        /// Blocks the thread until the process has ended, and returns the numbers of whole lines.
         func acknowledged() -> [UInt64] {
-            bytes += output.fileHandleForReading.readDataToEndOfFile()
+            let rest = output.fileHandleForReading.readDataToEndOfFile()
             try? output.fileHandleForReading.close()
             process.waitForEnd()
+            let bytes = bytes.withLock { $0 + rest }
             guard let end = bytes.lastIndex(of: 10) else { return [] }
             return bytes[..<end].split(separator: 10).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
         }
