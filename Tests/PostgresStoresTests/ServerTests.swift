@@ -14,9 +14,29 @@ import Testing
         PostgresPresence(database, name: "test/1", version: "1.0.0", isAlone: isAlone)
     }
 
+    /// Runs a test on a new database in which a server counts as present for an hour after it has entered. Otherwise, it would not be
+    /// present any more after a pause of the machine of 10 s.
+    private func withLongPresence(_ body: @Sendable (TemporaryDatabase) async throws -> Void) async throws {
+        try await withDatabase { temporary in
+            try await temporary.database.execute(
+                """
+                CREATE FUNCTION prolong() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN NEW.renewed_at := NEW.renewed_at + 3600; RETURN NEW; END $$
+                """
+            )
+            try await temporary.database.execute(
+                "CREATE TRIGGER prolong BEFORE INSERT ON server FOR EACH ROW EXECUTE FUNCTION prolong()"
+            )
+            try await body(temporary)
+        }
+    }
+
+    /// Ends the presence of all servers, also the one of ``withLongPresence(_:)``.
+    private static let expire: PostgresStatement = "UPDATE server SET renewed_at = renewed_at - 3610.5"
+
     @Test("An exclusive server starts only if no other one is present, and excludes others")
     func alone() async throws {
-        try await withDatabase { temporary in
+        try await withLongPresence { temporary in
             let first = presence(temporary.database, isAlone: true)
             #expect(try await first.enter())
             for isAlone in [true, false] {
@@ -32,7 +52,7 @@ import Testing
 
     @Test("Of exclusive servers that start concurrently exactly one succeeds")
     func atOnce() async throws {
-        try await withDatabase { temporary in
+        try await withLongPresence { temporary in
             let entered = try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 for number in 0..<12 {
                     let database = number.isMultiple(of: 2) ? temporary.database : temporary.other
@@ -46,15 +66,14 @@ import Testing
 
     @Test("A server whose registration expired registers again, unless it was replaced")
     func resumed() async throws {
-        try await withDatabase { temporary in
-            let expire: PostgresStatement = "UPDATE server SET renewed_at = renewed_at - 10.5"
+        try await withLongPresence { temporary in
             let suspended = presence(temporary.database, isAlone: true)
             #expect(try await suspended.enter())
             #expect(try await suspended.renew())
-            try await temporary.other.execute(expire)
+            try await temporary.other.execute(Self.expire)
             #expect(try await suspended.renew(), "no other server has started")
             for isAlone in [true, false] {
-                try await temporary.other.execute(expire)
+                try await temporary.other.execute(Self.expire)
                 let other = presence(temporary.other, isAlone: isAlone)
                 #expect(try await other.enter())
                 #expect(try await !suspended.renew())
@@ -68,7 +87,7 @@ import Testing
 
     @Test("A killed server counts as present for 10 s, then others take its emails")
     func killed() async throws {
-        try await withDatabase { temporary in
+        try await withLongPresence { temporary in
             let killed = presence(temporary.database, isAlone: true)
             #expect(try await killed.enter())
             let account = try await temporary.stores.addAccount()
@@ -78,7 +97,7 @@ import Testing
             #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intent])
             let others = temporary.others.intents
             #expect(try await others.releaseAbandoned(at: .after(2)) == 0)
-            try await temporary.other.execute("UPDATE server SET renewed_at = renewed_at - 10.5")
+            try await temporary.other.execute(Self.expire)
             #expect(try await others.releaseAbandoned(at: .after(2)) == 1)
             #expect(try await others.claim(limit: 1, at: .after(2), leaseEnd: .after(100)) == [intent])
             #expect(try await presence(temporary.other, isAlone: true).enter())
