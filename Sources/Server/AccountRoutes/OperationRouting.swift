@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import ErrorContract
 import HTTPTypes
 import Hummingbird
 import Idempotency
@@ -36,6 +37,7 @@ extension RouterMethods where Context: LimitedRequestContext {
         for operation in Operations.allCases {
             let (row, handle) = (operation.row, handler(operation))
             limited(by: row.limits, limits)
+                .refusingForeignForms(of: row)
                 .idempotent(row.idempotency, by: idempotency, limits, authentication, reader: reader)
                 .on(RouterPath(row.path), method: row.method.request) { request, context in
                     try await translatingDomainErrors { try await handle(request, context) }
@@ -48,6 +50,13 @@ extension RouterMethods where Context: LimitedRequestContext {
         guard !names.isEmpty else { return group() }
         return group().add(middleware: AuditOriginMiddleware(limits: limits))
             .add(middleware: RateLimitMiddleware(limits, names.compactMap(RateLimitSource.init), decides: .inRoute))
+    }
+
+    /// Returns a group of routes that refuses forms of other sites. An operation that needs a session needs no such group, because a browser
+    /// never adds an access token by itself. `PageResponder` refuses such forms for the operations of pages.
+    private func refusingForeignForms(of operation: APIOperation) -> RouterGroup<Context> {
+        guard let request = operation.request, !request.isForm, !operation.needsSession else { return group() }
+        return group().add(middleware: ForeignFormMiddleware())
     }
 
     /// Returns a group of routes whose requests clients can repeat with idempotency keys. If the operation doesn't allow this, the group
@@ -98,6 +107,25 @@ extension RateLimitSource {
         case .everyone: self = .everybody(limit.rawValue)
         case .body: return nil
         }
+    }
+}
+
+/// Refuses a form that a page of another site sends to a route of the API. The refusal counts for no limit.
+///
+/// A browser sends a form to any site. It sends JSON to another site only if this site has responded to a CORS preflight request.
+/// Therefore, the middleware accepts JSON from every site, and an app can allow other sites with `CORSMiddleware`.
+struct ForeignFormMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// Calls the next handler, unless the request is a form of another site.
+    /// - Throws: ``ContractError`` with `REQUEST_UNSUPPORTED_MEDIA_TYPE`.
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if request.isFromOtherSite, request.headers[.contentType]?.lowercased().hasPrefix("application/json") != true {
+            throw ContractError(.requestUnsupportedMediaType)
+        }
+        return try await next(request, context)
     }
 }
 

@@ -126,6 +126,44 @@ import Testing
         }
     }
 
+    @Test(
+        "Refuses a form that another site sends to the API, and charges no client",
+        arguments: LimitedRoute.all.filter { !$0.isForm && $0.operation.request != nil }
+    )
+    func crossSiteAPI(route: LimitedRoute) async throws {
+        let byClient = try #require(route.byClient)
+        try await withServer {
+            $0.limits.policies[byClient] = byClient.policy(30, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            func send(_ header: String) async throws -> RawHTTP.Answer {
+                let type = "Content-Type: application/x-www-form-urlencoded"
+                return try await RawHTTP.send(
+                    route.operation.method.rawValue,
+                    route.path,
+                    to: server.url,
+                    headers: [type, "X-Forwarded-For: 198.51.100.1", header],
+                    body: Array(route.form(0).utf8)
+                )
+            }
+            for header in [
+                "Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site",
+            ] {
+                let forged = try await send(header)
+                #expect(forged.status == 415, "\(header)")
+                #expect(forged["X-Error-Code"] == "REQUEST_UNSUPPORTED_MEDIA_TYPE")
+            }
+            // A browser sends JSON to another site only with the permission of this site.
+            let json = try await server.call(route, headers: ["Origin: https://app.example", "Sec-Fetch-Site: cross-site"])
+            #expect(json.status != 415)
+            #expect(json.remaining(byClient) == 29)
+            for header in ["Sec-Fetch-Site: same-origin", "Origin: \(server.url.absoluteString)"] {
+                let own = try await send(header)
+                #expect(own.status != 415, "\(header)")
+            }
+        }
+    }
+
     @Test("Opening pages uses no quota")
     func scanners() async throws {
         try await withServer {

@@ -30,13 +30,22 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
 
     /// Returns the body of the example, if the operation has one. The number changes its address and its token.
     func body(_ number: Int) -> String {
-        guard var members = operation.request?.example else { return "" }
-        if members["email"] != nil { members["email"] = .string("a\(number)@example.com") }
-        if let token = members["token"]?.stringValue { members["token"] = .string("\(number + 100)" + token.dropFirst(3)) }
-        guard isForm else { return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) }
-        return members.members.map { name, value in
+        guard let members = example(number) else { return "" }
+        return isForm ? form(number) : String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
+    }
+
+    /// Returns the same body as a form.
+    func form(_ number: Int) -> String {
+        (example(number)?.members ?? []).map { name, value in
             "\(name)=" + (value.stringValue ?? "").replacing("@", with: "%40").replacing(" ", with: "+")
         }.joined(separator: "&")
+    }
+
+    private func example(_ number: Int) -> JSONObject? {
+        guard var members = operation.request?.example else { return nil }
+        if members["email"] != nil { members["email"] = .string("a\(number)@example.com") }
+        if let token = members["token"]?.stringValue { members["token"] = .string("\(number + 100)" + token.dropFirst(3)) }
+        return members
     }
 
     /// A body that can't be decoded.

@@ -69,9 +69,9 @@ public struct APIDescription: Sendable {
         HEAD wherever it accepts GET. An unknown path gets 404 `RESOURCE_NOT_FOUND`. A method that a path does not support gets 405 \
         `REQUEST_METHOD_NOT_ALLOWED` with `Allow`.
 
-        Bodies are JSON, or have the same members as `application/x-www-form-urlencoded`. They have at most 65,536 bytes, and JSON \
-        has at most 32 levels. The server ignores unknown members, and refuses members that occur twice. One response reports all \
-        problems of a body.
+        Bodies are JSON, or have the same members as `application/x-www-form-urlencoded`. The server refuses a form that a page of \
+        another site sends. Bodies have at most 65,536 bytes, and JSON has at most 32 levels. The server ignores unknown members, and \
+        refuses members that occur twice. One response reports all problems of a body.
 
         Every error has a code, in `X-Error-Code` and in the body. The body has the configured form \
         (`\(settings.errorForm.rawValue)`). Requests with `Accept: application/problem+json` get problem details (RFC 9457) instead. \

@@ -38,3 +38,16 @@ public struct OriginGuard: Sendable {
         return isOwn(origin)
     }
 }
+
+extension Request {
+    /// Whether a browser reports that a page of another site caused the request.
+    ///
+    /// `Sec-Fetch-Site` decides if the request has it. Otherwise, the host of `Origin` must equal the host of the request. The value is
+    /// `false` for a request with neither header, because it does not come from a page of another site.
+    package var isFromOtherSite: Bool {
+        if let site = headers[.secFetchSite] { return site != "same-origin" && site != "none" }
+        guard let origin = headers[.origin] else { return false }
+        guard let scheme = origin.firstRange(of: "://") else { return true }
+        return head.authority != String(origin[scheme.upperBound...])
+    }
+}
