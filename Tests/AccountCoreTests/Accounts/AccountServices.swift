@@ -25,6 +25,7 @@ struct AccountServices: Sendable {
         width: Int = 2,
         queueLimit: Int = 64,
         signInRules: SignInRules = SignInRules(),
+        audit: (any AuditNoting)? = nil,
         deletionGrace: Duration = .seconds(7 * 86_400)
     ) async throws {
         let keys = ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
@@ -43,6 +44,7 @@ struct AccountServices: Sendable {
             ) { "https://accounts.example.com" },
             devices: DeviceTokens(keys: keys),
             signInRules: signInRules,
+            audit: audit,
             now: clock.now
         )
         registration = Registration(

@@ -57,6 +57,21 @@ import Testing
         #expect(stores.eventCount == 10_000)
     }
 
+    @Test("Records a sign-in, a wrong password, and the refusal of a right password")
+    func signIns() async throws {
+        let stores = InMemoryAccountStores()
+        let trail = trail(stores.audit)
+        let services = try await AccountServices(stores, audit: trail)
+        let account = try await services.register().account
+        _ = try await services.signIn("ana@example.com", "old password")
+        await #expect(throws: AccountError.invalidCredentials) { try await services.signIn("ana@example.com", "wrong password") }
+        stores.read { $0.accounts[account.id]?.state = .suspended }
+        await #expect(throws: AccountError.suspended) { try await services.signIn("ana@example.com", "old password") }
+        await trail.flush()
+        let events = try await stores.audit.events(of: account.id, limit: 9)
+        #expect(events.map(\.kind).filter { $0 != .newDevice } == [.signInRefused, .signInFailed, .signedIn])
+    }
+
     @Test("Records resets, locks and token reuse with the origin of the email's request")
     func domain() async throws {
         try await withPostOffice { office in

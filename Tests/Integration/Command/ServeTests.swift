@@ -19,7 +19,7 @@ import Testing
                 "PASSWORD_RESET_BASE_URL": "accounts.example.com", "RESET_LINK_STYLE": "cookie", "RESET_LIVE_LINKS": "0",
                 "PASSWORD_MIN_LENGTH": "five", "LIMIT_RESET_EMAIL": "3", "HOLDFAST_SECRET": "hunter2", "LOG_LEVEL": "loud",
                 "EMAIL_PORT": "smtp", "LIMIT_LOGIN_IP": "60", "RATE_LIMIT_MODE": "maybe",
-                "TRUSTED_PROXIES": "0.0.0.0/0", "CLIENT_IPV6_PREFIX": "32",
+                "TRUSTED_PROXIES": "0.0.0.0/0", "CLIENT_IPV6_PREFIX": "32", "METRICS_TOKEN": "hunter2",
             ]
             let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(run.status == 78)

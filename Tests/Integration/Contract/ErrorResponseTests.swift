@@ -141,6 +141,33 @@ import Testing
         }
     }
 
+    @Test("Refuses TRACE and returns nothing of the request")
+    func trace() async throws {
+        try await withServer { server in
+            for (path, status) in [("/health/live", 405), ("/api/auth/login", 405), ("/nothing", 404)] {
+                let response = try await RawHTTP.send("TRACE", path, to: server.url, headers: ["X-Secret: hunter2"])
+                #expect(response.status == status, "\(path)")
+                #expect(!response.text.contains("hunter2"))
+                #expect(!response.headerLines.joined().contains("hunter2"))
+            }
+        }
+    }
+
+    @Test("No response allows pages of other sites to read it")
+    func otherOrigins() async throws {
+        try await withServer { server in
+            let foreign = ["Origin: https://evil.example", "Access-Control-Request-Method: POST"]
+            for (method, path) in [
+                ("OPTIONS", "/api/auth/login"), ("POST", "/api/auth/login"), ("GET", "/api/auth/me"), ("GET", "/health/live"),
+                ("GET", "/.well-known/jwks.json"), ("GET", "/openapi.json"), ("GET", "/reset-password"), ("GET", "/nothing"),
+            ] {
+                let response = try await RawHTTP.send(method, path, to: server.url, headers: foreign)
+                let allowed = response.headerLines.filter { $0.lowercased().hasPrefix("access-control-") }
+                #expect(allowed == [], "\(method) \(path)")
+            }
+        }
+    }
+
     @Test("Every response has the security headers for browsers")
     func securityHeaders() async throws {
         try await withServer { server in

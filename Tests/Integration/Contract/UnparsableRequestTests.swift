@@ -58,6 +58,18 @@ import Testing
         #expect(try await RawHTTP.send("GET", "/health/live", to: server.url).status == 200)
     }
 
+    @Test("In production, the response to bytes that are not HTTP has HSTS")
+    func strictTransport() async throws {
+        try await withServer {
+            $0.environment = .production
+            $0.resetBaseURL = URL(string: "https://accounts.example.com")
+        } _: { server in
+            let response = try await RawHTTP.exchange(Array("SSH-2.0-OpenSSH_9.2p1\r\n".utf8), with: server.url)
+            #expect(response.status == 400)
+            #expect(response["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains")
+        }
+    }
+
     @Test("Earlier requests of the connection get responses, then the error ends it")
     func pipelined() async throws {
         try await withServer { server in

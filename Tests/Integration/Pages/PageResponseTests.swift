@@ -36,6 +36,7 @@ import Testing
                 let policy = try #require(page["Content-Security-Policy"])
                 let nonce = try #require(policy.firstMatch(of: /script-src 'nonce-([^']+)'/)).1
                 #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+                #expect(policy.contains("base-uri 'none'") && !policy.contains("object-src"))
                 #expect(!policy.contains("unsafe"))
                 #expect(nonces.insert(String(nonce)).inserted)
                 #expect(page.text.contains("<script nonce=\"\(nonce)\">"))
