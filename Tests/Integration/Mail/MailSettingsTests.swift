@@ -57,7 +57,9 @@ import Testing
 
     @Test("The sender is EMAIL_FROM, DEFAULT_FROM_EMAIL or the login with the app's name")
     func sender() throws {
-        let login = ["EMAIL_HOST": "localhost", "APP_NAME": "Crowns", "EMAIL_HOST_USER": "crowns@example.com"]
+        let login = [
+            "EMAIL_HOST": "localhost", "APP_NAME": "Crowns", "EMAIL_HOST_USER": "crowns@example.com", "EMAIL_HOST_PASSWORD": "x",
+        ]
         #expect(try read(login).emailFrom == "Crowns <crowns@example.com>")
         let django = login.merging(["DEFAULT_FROM_EMAIL": "a@example.com"]) { $1 }
         #expect(try read(django).emailFrom == "a@example.com")
@@ -86,6 +88,7 @@ import Testing
             (["EMAIL_USE_TLS": "maybe"], "EMAIL_USE_TLS", "true or false"),
             (["EMAIL_USE_TLS": "true", "EMAIL_USE_SSL": "true"], "EMAIL_USE_TLS", "exclude each other"),
             (["EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "needs EMAIL_HOST_USER"),
+            (["EMAIL_HOST_USER": "hunter2"], "EMAIL_HOST_USER", "needs EMAIL_HOST_PASSWORD"),
             (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "unencrypted"),
             (["EMAIL_TIMEOUT": "0"], "EMAIL_TIMEOUT", "from 1 to 300"), (["EMAIL_CA_FILE": "/nowhere"], "EMAIL_CA_FILE", "PEM"),
             (["EMAIL_FROM": "Crowns"], "EMAIL_FROM", "must be the sender of emails"),

@@ -51,6 +51,11 @@ extension MailSettings {
             }
         } else if password != nil {
             settings.refuse("EMAIL_HOST_PASSWORD", "needs EMAIL_HOST_USER")
+        } else if user != nil {
+            settings.refuse(
+                "EMAIL_HOST_USER",
+                "needs EMAIL_HOST_PASSWORD; for a server without a login, remove EMAIL_HOST_USER and set EMAIL_FROM"
+            )
         }
         if let file = settings.text("EMAIL_CA_FILE") {
             smtp.authorities = URL(filePath: file).path
