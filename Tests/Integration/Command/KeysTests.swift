@@ -123,6 +123,9 @@ import TokenVerifier
         }
     }
 
+    /// A web address of 501 bytes.
+    private static let longAddress = "https://example.com/" + String(repeating: "a", count: 481)
+
     @Test("TOKEN_ISSUER and TOKEN_AUDIENCE are in tokens, and refused when invalid")
     func settings() async throws {
         let names = ["ENVIRONMENT": "development", "TOKEN_ISSUER": "https://id.example.com/a/", "TOKEN_AUDIENCE": "notes"]
@@ -140,6 +143,9 @@ import TokenVerifier
             (production.merging(["TOKEN_ISSUER": "http://example.com"]) { $1 }, "TOKEN_ISSUER must begin with https://"),
             (["TOKEN_AUDIENCE": String(repeating: "a", count: 201)], "TOKEN_AUDIENCE must have at most 200 bytes"),
             (["TOKEN_AUDIENCE": "a\nb"], "TOKEN_AUDIENCE contains a control character"),
+            (["APP_NAME": String(repeating: "é", count: 101)], "APP_NAME must have at most 200 bytes (has 202)"),
+            (["TOKEN_ISSUER": Self.longAddress], "TOKEN_ISSUER must have at most 500 bytes (has 501)"),
+            (["PASSWORD_RESET_BASE_URL": Self.longAddress], "PASSWORD_RESET_BASE_URL must have at most 500 bytes (has 501)"),
         ]
         for (environment, text) in refused {
             try await withFolder { folder in

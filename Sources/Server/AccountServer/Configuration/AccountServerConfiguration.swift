@@ -207,7 +207,7 @@ extension AccountServerConfiguration {
         database = AccountDatabase(&settings, isProduction: environment == .production)
         sharedLimits = SharedLimitSettings(&settings)
         limitScope = settings.choice("RATE_LIMIT_SCOPE", ["deployment": .deployment, "server": .server], default: .deployment)
-        appName = settings.text("APP_NAME") ?? appName
+        appName = settings.text("APP_NAME", maximumBytes: TokenSettings.maximumAudience) ?? appName
         emailFrom =
             settings.text("EMAIL_FROM") ?? settings.text("DEFAULT_FROM_EMAIL")
             ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" } ?? "\(appName) <no-reply@localhost>"

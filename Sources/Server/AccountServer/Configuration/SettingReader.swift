@@ -32,6 +32,16 @@ struct SettingReader {
         return text
     }
 
+    /// Reads a text of limited length.
+    /// - Parameter maximum: The largest number of bytes in UTF-8.
+    /// - Returns: The text without spaces at its ends; `nil` if it is absent or invalid.
+    mutating func text(_ name: String, maximumBytes maximum: Int) -> String? {
+        guard let text = text(name) else { return nil }
+        if text.utf8.count <= maximum { return text }
+        refuse(name, "must have at most \(maximum) bytes (has \(text.utf8.count))")
+        return nil
+    }
+
     /// Reads comma-separated items; `nil` if the setting is absent.
     mutating func list(_ name: String) -> [String]? {
         text(name)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
@@ -90,10 +100,12 @@ struct SettingReader {
         return value
     }
 
-    /// Reads an absolute web address with a host, without a user, query and fragment.
+    /// Reads an absolute web address of at most 500 bytes with a host, without a user, query and fragment.
+    ///
+    /// Access tokens contain such an address, and the server refuses tokens of more than 4,096 bytes.
     /// - Returns: The address; `nil` if it is absent or invalid.
     mutating func webAddress(_ name: String) -> URL? {
-        guard let text = text(name) else { return nil }
+        guard let text = text(name, maximumBytes: 500) else { return nil }
         if let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host?.isEmpty == false,
             url.query == nil, url.fragment == nil, url.user == nil
         {

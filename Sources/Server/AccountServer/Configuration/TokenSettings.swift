@@ -9,6 +9,9 @@ public struct TokenSettings: Hashable, Sendable {
     /// The audience (`aud`); `nil` for the name of the app.
     public var audience: String?
 
+    /// The largest size of the audience in bytes. The name of the app has the same limit, because it is the default audience.
+    static let maximumAudience = 200
+
     /// Creates the default settings.
     public init() {}
 
@@ -23,9 +26,6 @@ public struct TokenSettings: Hashable, Sendable {
                 settings.refuse("TOKEN_ISSUER", "must begin with https:// in production (is “\(url)”)")
             }
         }
-        audience = settings.text("TOKEN_AUDIENCE")
-        if let audience, audience.utf8.count > 200 {
-            settings.refuse("TOKEN_AUDIENCE", "must have at most 200 bytes (has \(audience.utf8.count))")
-        }
+        audience = settings.text("TOKEN_AUDIENCE", maximumBytes: Self.maximumAudience)
     }
 }
