@@ -5,6 +5,7 @@ import Email
 import ErrorContract
 import Foundation
 import HoldfastTesting
+import InMemoryLogging
 import Logging
 import Synchronization
 import Testing
@@ -12,13 +13,11 @@ import Testing
 @testable import AccountCore
 
 @Suite struct AuditTests {
-    private func trail(_ store: any AuditStore) -> AuditTrail<ContinuousClock> {
-        AuditTrail(
-            store: store,
-            clock: ContinuousClock(),
-            now: { .after(0) },
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
+    private func trail(
+        _ store: any AuditStore,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) -> AuditTrail<ContinuousClock> {
+        AuditTrail(store: store, clock: ContinuousClock(), now: { .after(0) }, logger: logger)
     }
 
     @Test("Stores events with their origin, newest first, and none of unknown accounts")
@@ -77,7 +76,7 @@ import Testing
         try await withPostOffice { office in
             let stores = office.stores
             let account = try await stores.addAccount()
-            let trail = trail(stores.audit)
+            let trail = trail(stores.audit, logger: office.logger)
             let recovery = PasswordRecovery(
                 intents: stores.intents,
                 tokens: stores.resetTokens,
@@ -104,6 +103,8 @@ import Testing
             let events = try await stores.audit.events(of: account.id, limit: 9)
             #expect(events.map(\.kind) == [.recovered, .passwordReset, .resetLinkSent, .locked])
             #expect(events.first { $0.kind == .resetLinkSent }?.origin == origin)
+            let logged = office.logs.entries.filter { "\($0.message)" == "Account event" }.compactMap { $0.metadata["event"] }
+            #expect(logged == ["locked", "reset_link_sent", "password_reset", "recovered"])
         }
     }
 }

@@ -1,3 +1,4 @@
+import AccountContract
 import AccountCore
 import Configuration
 import DataServerTesting
@@ -97,8 +98,32 @@ import Testing
     @Test("The page about users lists every state and every event of an account")
     func usersPage() throws {
         let page = try Document("docs/operations/users.md")
-        for state in Account.State.allCases { #expect(page.contains("| `\(state.rawValue)` |"), "\(state)") }
-        for kind in AuditEvent.Kind.allCases { #expect(page.contains("`\(kind.rawValue)`"), "\(kind)") }
+        for state in Account.State.allCases { #expect(page.contains("| `\(state.name)` |"), "\(state)") }
+        for kind in AuditEvent.Kind.allCases { #expect(page.contains("`\(kind.name)`"), "\(kind)") }
+    }
+
+    @Test("The commands print the state and the event of a locked account as locked")
+    func locked() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let data = folder.appending(path: "data")
+            try await withServer {
+                $0.dataFolder = data
+            } _: { server in
+                try await server.register("ana@example.com")
+                let stores = server.server.accounts.stores
+                let account = try #require(try await stores.accounts.account(email: EmailAddress("ana@example.com")))
+                let event = AuditEvent(kind: .locked, accountID: account.id, time: Date(), origin: .none)
+                #expect(try await stores.accounts.setState(.locked, of: account.id, event: event))
+                let list = try await Binary.run(["users", "list"], in: folder)
+                #expect(list.output.contains("  locked  ana@example.com"), "\(list.output) \(list.errors)")
+                let json = try await Binary.run(["users", "list", "--json"], in: folder)
+                #expect(try JSONBody(Array(json.output.utf8.dropLast()))["0.state"] == "locked")
+                let audit = try await Binary.run(["users", "audit", "ana@example.com"], in: folder)
+                #expect(audit.output.contains("  locked  "), "\(audit.output)")
+                let events = try await Binary.run(["users", "audit", "ana@example.com", "--json"], in: folder)
+                #expect(try JSONBody(Array(events.output.utf8.dropLast()))["0.event"] == "locked")
+            }
+        }
     }
 
     @Test("An account whose audit event can't be stored keeps its state")

@@ -30,6 +30,9 @@ public struct Account: Hashable, Sendable, Identifiable {
         /// The user has locked the account with the link "this was not me", after a password change or a sign-in that the user had not
         /// made. A password reset unlocks the account.
         case locked = "frozen"
+
+        /// The name of the state for operators. Stores and exports contain the raw value instead, which differs for ``locked``.
+        package var name: String { self == .locked ? "locked" : rawValue }
     }
 
     /// The value that a store contains instead of a hash if the account has no password. No password matches this value. A password reset

@@ -105,7 +105,7 @@ extension AuditEvent {
     /// The metadata for the log: the id of the account and the id of the request. The line with this request id in the access log contains
     /// further details.
     fileprivate var metadata: Logger.Metadata {
-        var metadata: Logger.Metadata = ["event": "\(kind.rawValue)", "account.id": "\(accountID)"]
+        var metadata: Logger.Metadata = ["event": "\(kind.name)", "account.id": "\(accountID)"]
         if let request = origin.requestID { metadata[Logger.requestIDKey] = "\(request)" }
         return metadata
     }

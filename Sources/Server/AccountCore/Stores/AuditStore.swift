@@ -53,6 +53,10 @@ public struct AuditEvent: Hashable, Sendable {
         case restored
         /// The operator suspended, deactivated or activated the account.
         case suspended, deactivated, activated
+
+        /// The name of the kind for operators, in commands and in the log. Stores and exports contain the raw value instead, which differs
+        /// for ``locked``.
+        package var name: String { self == .locked ? "locked" : rawValue }
     }
 
     /// The kind.

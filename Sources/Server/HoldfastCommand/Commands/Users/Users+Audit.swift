@@ -37,7 +37,7 @@ extension Users {
             if json {
                 let items = events.map { event -> JSONValue in
                     [
-                        "time": .string(event.time.formatted(.iso8601)), "event": .string(event.kind.rawValue),
+                        "time": .string(event.time.formatted(.iso8601)), "event": .string(event.kind.name),
                         "client": event.origin.client.map { .string($0) } ?? .null,
                         "request_id": event.origin.requestID.map { .string($0) } ?? .null,
                     ]
@@ -45,7 +45,7 @@ extension Users {
                 Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
             } else {
                 for event in events {
-                    let kind = event.kind.rawValue.padding(toLength: 22, withPad: " ", startingAt: 0)
+                    let kind = event.kind.name.padding(toLength: 22, withPad: " ", startingAt: 0)
                     let client = (event.origin.client ?? "-").padding(toLength: 20, withPad: " ", startingAt: 0)
                     Terminal.say("\(event.time.formatted(.iso8601))  \(kind)  \(client)  \(event.origin.requestID ?? "-")")
                 }

@@ -60,10 +60,10 @@ private func change(
     let stores = try await data.existingStores()
     let account = try await which.account(in: stores)
     guard account.state != state else {
-        Terminal.say("\(account.id) is \(state.rawValue) already")
+        Terminal.say("\(account.id) is \(state.name) already")
         return
     }
     let event = AuditEvent(kind: kind, accountID: account.id, time: Date(), origin: .none)
     guard try await stores.accounts.setState(state, of: account.id, event: event) else { throw ExitCode.failure }
-    Terminal.say("\(account.id) is \(state.rawValue)")
+    Terminal.say("\(account.id) is \(state.name)")
 }

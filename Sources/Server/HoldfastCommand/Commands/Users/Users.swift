@@ -114,7 +114,7 @@ struct Users: AsyncParsableCommand {
                 let items = accounts.map { account -> JSONValue in
                     [
                         "id": .string(account.id.description), "email": .string(account.email.text),
-                        "first_name": .string(account.firstName.rawValue), "state": .string(account.state.rawValue),
+                        "first_name": .string(account.firstName.rawValue), "state": .string(account.state.name),
                         "locale": .string(account.language.rawValue),
                         "email_verified": .bool(account.isEmailVerified),
                         "created_at": .string(account.createdAt.formatted(.iso8601)),
@@ -124,7 +124,7 @@ struct Users: AsyncParsableCommand {
                 Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
             } else {
                 for account in accounts {
-                    let state = account.purgeAt == nil ? account.state.rawValue : "deleted"
+                    let state = account.purgeAt == nil ? account.state.name : "deleted"
                     let note = account.isEmailVerified ? "" : "  (unverified)"
                     Terminal.say("\(account.id)  \(state)  \(account.email.text)  \(account.firstName.rawValue)\(note)")
                 }
