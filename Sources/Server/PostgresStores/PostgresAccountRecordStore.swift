@@ -162,7 +162,7 @@ public struct PostgresAccountRecordStore: AccountRecordStore {
     }
 
     /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
-    /// the `AccountRecord.effects` of the changed record: it enqueues emails, ends sessions, and removes tokens.
+    /// the `AccountRecord.effects` of the changed record: it enqueues emails, ends sessions, removes tokens, and stores the audit event.
     ///
     /// The transaction also stores the response to the current request under the request's idempotency key, if the key is in the same
     /// database. Repetitions of the request then receive this response.
@@ -640,6 +640,7 @@ extension AccountRecord {
             changes.append(("DELETE FROM reset_token WHERE account_id = $1", [.uuid(id)]))
             changes.append(("DELETE FROM freeze_token WHERE account_id = $1", [.uuid(id)]))
         }
+        if let event = effects.event { changes.append(PostgresAuditStore.statement(adding: event, as: OrderedID.next())) }
         try await transaction.execute(changes)
         let intents = try await transaction.execute(effects.intents.map { (MailIntent.insertion, $0.values) })
         guard intents.allSatisfy({ $0.count == 1 }) else {

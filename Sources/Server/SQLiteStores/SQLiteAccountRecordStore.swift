@@ -96,7 +96,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     }
 
     /// Changes the record of an account (the account with its former addresses and links) in one transaction. The transaction also applies
-    /// the `AccountRecord.effects` of the changed record: it enqueues emails, ends sessions, and removes tokens.
+    /// the `AccountRecord.effects` of the changed record: it enqueues emails, ends sessions, removes tokens, and stores the audit event.
     ///
     /// The transaction also stores the response to the current request under the request's idempotency key, if the key is in the same
     /// database. Repetitions of the request then receive this response.
@@ -559,5 +559,6 @@ extension AccountRecord {
             }
         }
         for intent in effects.intents { try intent.insert(into: database) }
+        try effects.event?.insert(into: database)
     }
 }

@@ -101,7 +101,7 @@ extension AccountStoreCheck {
     /// Common causes of failures:
     /// - *Applies forty concurrent changes one after another*: the store reads the account without a lock.
     /// - *Changes nothing if the closure throws, or if an intent can't be added*: the store applies the effects (ended sessions, removed
-    ///   tokens and new emails) in a second transaction.
+    ///   tokens, new emails and the audit event) in a second transaction.
     /// - *Gives an address to one of twenty accounts*: the store reads the address before it writes. Only a unique constraint can decide.
     private static let changes: [AccountStoreCheck] =
         [
@@ -183,6 +183,7 @@ extension AccountStoreCheck {
                     MailIntent(subject: .emailChanged(ana.id, from: ana.email), language: .french, createdAt: .after(1)),
                     MailIntent(subject: .passwordChanged(ana.id), language: .french, createdAt: .after(2)),
                 ]
+                let event = AuditEvent(kind: .deleted, accountID: ana.id, time: .after(1), origin: .none)
                 let (first, removesTokens) = (sessions[0].session.id, end != .none)
                 _ = try await stores.records.change(ana.id, at: .after(1)) { record in
                     if case .others = end {
@@ -192,6 +193,7 @@ extension AccountStoreCheck {
                     }
                     record.effects.removesRecoveryTokens = removesTokens
                     record.effects.intents = intents
+                    record.effects.event = event
                 }
                 var alive: [Bool] = []
                 for session in sessions { alive.append(try await session.isAlive) }
@@ -209,6 +211,7 @@ extension AccountStoreCheck {
                 try require(found, equals: [removesTokens ? nil : ana.id, ben.id], "The accounts of the lock tokens")
                 let claimed = try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
                 try require(claimed, equals: intents, "The emails to send")
+                try require(try await stores.others.audit.events(of: ana.id, limit: 9), equals: [event], "The events")
             }
         } + [
             check("Changes nothing if the closure throws, or if an intent can't be added") { stores in
@@ -218,6 +221,7 @@ extension AccountStoreCheck {
                 try await stores.records.insert(link)
                 let intent = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(1))
                 try await stores.intents.enqueue(intent)
+                let event = AuditEvent(kind: .deleted, accountID: account.id, time: .after(1), origin: .none)
                 for error in [AccountError.resetTokenInvalid, nil] {
                     try await requireFailure("change throws") {
                         _ = try await stores.records.change(account.id, at: .after(1)) { record in
@@ -229,6 +233,7 @@ extension AccountStoreCheck {
                             ]
                             record.effects.sessions = .all
                             record.effects.intents = [intent]
+                            record.effects.event = event
                             if let error { throw error }
                         }
                     }
@@ -236,6 +241,7 @@ extension AccountStoreCheck {
                     try require(record, equals: AccountRecord(account: account, links: [link]), "The record")
                     try require(await session.isAlive, "The session is alive")
                     try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
+                    try require(try await stores.audit.events(of: account.id, limit: 9), equals: [], "The events")
                     let found = try await stores.accounts.account(email: account.email)
                     try require(found, equals: account, "The account of the address")
                 }

@@ -126,6 +126,57 @@ import Testing
         }
     }
 
+    @Test("Deletes a confirmed account with its sessions, and emails a link to restore it")
+    func delete() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let data = folder.appending(path: "data")
+            try await withServer {
+                $0.dataFolder = data
+            } _: { server in
+                try await server.register("ana@example.com")
+                let access = try await server.signIn("ana@example.com").access
+                let delete = ["users", "delete", "ana@example.com"]
+                for input in ["", "no\n"] {
+                    let refused = try await Binary.run(delete, input: input, in: folder)
+                    #expect(refused.status == 1)
+                    #expect(refused.errors.hasSuffix("The account was not changed.\n"), "\(refused.errors)")
+                }
+                #expect(try await server.me(access) == 200)
+                let deleted = try await Binary.run(delete, input: "yes\n", in: folder)
+                #expect(deleted.status == 0 && deleted.output.contains(" is deleted, and "), "\(deleted.errors)")
+                #expect(try await server.me(access) == 401)
+                let login = #"{"email":"ana@example.com","password":"correct horse battery"}"#
+                #expect(try await server.post(AccountPath.login, login)["X-Error-Code"] == "AUTH_ACCOUNT_DELETED")
+                let again = try await Binary.run(delete + ["--yes"], in: folder)
+                #expect(again.status == 0 && again.output.contains(" is deleted already"), "\(again.errors)")
+                let list = try await Binary.run(["users", "list"], in: folder)
+                #expect(list.output.contains("  deleted  ana@example.com"), "\(list.output)")
+                let audit = try await Binary.run(["users", "audit", "ana@example.com"], in: folder)
+                #expect(audit.output.split(separator: "\n").count { $0.contains("  deleted ") } == 1, "\(audit.output)")
+                let token = try await server.token(.keepAccount, to: "ana@example.com")
+                #expect(try await server.post(AccountPath.keepAccount, #"{"token":"\#(token)"}"#).status == 200)
+                #expect(try await server.post(AccountPath.login, login).status == 200)
+            }
+        }
+    }
+
+    @Test("An account that is deleted with --now can be removed at once")
+    func deleteNow() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let add = ["users", "add", "ana@example.com", "--first-name", "Ana"]
+            #expect(try await Binary.run(add, input: "a good password\n", in: folder).status == 0)
+            let delete = ["users", "delete", "ana@example.com", "--yes"]
+            #expect(try await Binary.run(delete, in: folder).status == 0)
+            #expect(try await Binary.run(["purge"], in: folder).output == "0 accounts removed\n")
+            #expect(try await Binary.run(["mail", "queue"], in: folder).output.contains("account_deleted"))
+            #expect(try await Binary.run(delete + ["--now"], in: folder).status == 0)
+            #expect(try await Binary.run(["purge"], in: folder).output == "1 account removed\n")
+            #expect(try await Binary.run(["users", "list", "--json"], in: folder).output == "[]\n")
+            #expect(try await Binary.run(["mail", "queue"], in: folder).output.isEmpty)
+            #expect(try await Binary.run(delete, in: folder).status == 1)
+        }
+    }
+
     @Test("An account whose audit event can't be stored keeps its state")
     func stateWithEvent() async throws {
         try await withFolder { folder in
@@ -140,7 +191,9 @@ import Testing
                 )
             }
             let suspend = ["users", "suspend", "ana@example.com"]
-            #expect(try await Binary.run(suspend, in: folder).status != 0)
+            for command in [suspend, ["users", "delete", "ana@example.com", "--yes"]] {
+                #expect(try await Binary.run(command, in: folder).status != 0)
+            }
             #expect(try await Binary.run(["users", "list"], in: folder).output.contains("  active  ana@example.com"))
             try await file.write { try $0.execute(sql: "DROP TRIGGER refusal") }
             let repeated = try await Binary.run(suspend, in: folder)
@@ -192,6 +245,7 @@ import Testing
             let copy = ["migrate", "copy", "--from", "sqlite:data", "--to", "postgres://app@127.0.0.1:1/app"]
             let commands = [
                 ["users", "list"], ["users", "audit", "ana@example.com"], ["users", "suspend", "ana@example.com"],
+                ["users", "delete", "ana@example.com", "--yes"],
                 ["mail", "queue"], ["mail", "retry"], ["keys", "list"], ["keys", "rotate"], ["purge"], ["purge", "--list"], copy,
                 ["migrate", "copy", "--from", "sqlite:data", "--undo"],
             ]

@@ -64,6 +64,7 @@ struct InMemoryAccountRecords: AccountRecordStore {
                 state.resetTokens = state.resetTokens.filter { $0.value.token.accountID != id }
                 state.accountLockTokens = state.accountLockTokens.filter { $0.value.accountID != id }
             }
+            if let event = record.effects.event { state.append(event) }
             return value
         }
     }

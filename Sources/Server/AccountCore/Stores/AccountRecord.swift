@@ -80,7 +80,8 @@ public struct AccountRecord: Hashable, Sendable {
     /// The changes that the store makes in other stores when it writes this value.
     public package(set) var effects = Effects()
 
-    /// Changes of sessions, recovery tokens and the email queue. The store makes them in the transaction that writes the record.
+    /// Changes of sessions, recovery tokens, the email queue and the audit events. The store makes them in the transaction that writes the
+    /// record.
     public struct Effects: Hashable, Sendable {
         /// The sessions that end.
         public enum SessionEnd: Hashable, Sendable {
@@ -98,6 +99,8 @@ public struct AccountRecord: Hashable, Sendable {
         public package(set) var removesRecoveryTokens = false
         /// The emails to add to the queue.
         public package(set) var intents: [MailIntent] = []
+        /// The audit event to store; `nil` for none.
+        public package(set) var event: AuditEvent?
     }
 
     /// Creates a record from stored values.
@@ -213,8 +216,13 @@ extension AccountRecord {
     }
 
     /// Deletes the account. The account is removed when its grace time has ended and all its former addresses have expired.
+    /// - Parameters:
+    ///   - grace: The time until the account is removed. If it is 0 and there are no former addresses, no email is sent.
+    ///   - now: The present time.
+    ///   - queueTime: The present time, by the clock of the email queue.
+    ///   - event: The audit event, which the same transaction stores; `nil` if the caller records the event itself.
     /// - Returns: The time at which the account is removed.
-    mutating func delete(grace: Duration, at now: Date, queueTime: Date) -> Date {
+    package mutating func delete(grace: Duration, at now: Date, queueTime: Date, event: AuditEvent? = nil) -> Date {
         let live = formerAddresses.filter { $0.expiresAt > now }
         let purge = ([now + grace] + live.map(\.expiresAt)).max() ?? now
         account.purgeAt = purge
@@ -222,6 +230,7 @@ extension AccountRecord {
         links.removeAll { $0.purpose != .undoEmail }
         endAllSessions()
         effects.removesRecoveryTokens = true
+        effects.event = event
         guard purge > now else { return purge }
         queue(.accountDeleted(account.id), at: queueTime)
         for address in Set(live.map(\.email)) { queue(.formerAccountDeleted(account.id, address), at: queueTime) }

@@ -47,7 +47,7 @@ public struct AuditEvent: Hashable, Sendable {
         case newDevice = "new_device"
         /// The user exported the data of the account.
         case exported
-        /// The user deleted the account.
+        /// The user or the operator deleted the account.
         case deleted
         /// The user restored the deleted account.
         case restored

@@ -43,7 +43,7 @@ public struct AccountRules: Hashable, Sendable {
     }
 
     /// The time between the deletion of an account and its removal.
-    var deletionGrace: Duration { .seconds(deletionGraceDays * 86_400) }
+    package var deletionGrace: Duration { .seconds(deletionGraceDays * 86_400) }
 
     /// The time between two searches for accounts to remove.
     var purgeInterval: Duration { deletionGraceDays == 0 ? .seconds(1) : .seconds(60) }

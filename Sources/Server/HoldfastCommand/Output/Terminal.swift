@@ -40,6 +40,17 @@ enum Terminal {
         isatty(STDOUT_FILENO) != 0 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
     }
 
+    /// Asks a question on standard error, and reads the reply from standard input.
+    /// - Returns: Whether the reply is `y` or `yes`. The end of the input means no.
+    static func confirm(_ question: String) -> Bool {
+        FileHandle.standardError.write(Data("\(question) [y/N] ".utf8))
+        guard let reply = readLine() else {
+            complain("")
+            return false
+        }
+        return ["y", "yes"].contains(reply.trimmingCharacters(in: .whitespaces).lowercased())
+    }
+
     /// Reads a line from standard input. A terminal shows a prompt, and hides the typed text.
     static func secretLine(prompt: String) -> String? {
         guard isatty(STDIN_FILENO) != 0 else { return readLine() }
