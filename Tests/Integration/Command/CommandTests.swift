@@ -2,6 +2,7 @@ import AccountContract
 import AccountCore
 import Configuration
 import DataServerTesting
+import Email
 import ErrorContract
 import Foundation
 import GRDB
@@ -177,6 +178,30 @@ import Testing
         }
     }
 
+    @Test("Sends a reset link in the language of the account, unless it is suspended")
+    func sendReset() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let data = folder.appending(path: "data")
+            let add = ["users", "add", "ana@example.com", "--first-name", "Ana", "--locale", "es"]
+            #expect(try await Binary.run(add, input: "a good password\n", in: folder).status == 0)
+            let send = ["users", "send-reset", "ana@example.com"]
+            let queued = try await Binary.run(send, in: folder)
+            #expect(queued.status == 0 && queued.output.hasSuffix(" gets a reset email\n"), "\(queued.errors)")
+            try await withServer {
+                $0.dataFolder = data
+            } _: { server in
+                let token = try await server.token(.resetPassword, to: "ana@example.com")
+                let mail = try #require(try await server.mails(atLeast: 1).first)
+                #expect(mail.subject == "Restablecer tu contraseña - Crowns", "\(mail.subject)")
+                let confirm = #"{"token":"\#(token)","new_password":"another good password"}"#
+                #expect(try await server.post(AccountPath.confirmPasswordReset, confirm).status == 200)
+            }
+            #expect(try await Binary.run(["users", "suspend", "ana@example.com"], in: folder).status == 0)
+            let refused = try await Binary.run(send, in: folder)
+            #expect(refused.status == 1 && refused.errors.contains("is suspended"), "\(refused.errors)")
+        }
+    }
+
     @Test("An account whose audit event can't be stored keeps its state")
     func stateWithEvent() async throws {
         try await withFolder { folder in
@@ -245,7 +270,7 @@ import Testing
             let copy = ["migrate", "copy", "--from", "sqlite:data", "--to", "postgres://app@127.0.0.1:1/app"]
             let commands = [
                 ["users", "list"], ["users", "audit", "ana@example.com"], ["users", "suspend", "ana@example.com"],
-                ["users", "delete", "ana@example.com", "--yes"],
+                ["users", "delete", "ana@example.com", "--yes"], ["users", "send-reset", "ana@example.com"],
                 ["mail", "queue"], ["mail", "retry"], ["keys", "list"], ["keys", "rotate"], ["purge"], ["purge", "--list"], copy,
                 ["migrate", "copy", "--from", "sqlite:data", "--undo"],
             ]

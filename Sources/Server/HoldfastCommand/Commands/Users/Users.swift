@@ -10,8 +10,11 @@ import StrictJSON
 /// `holdfast users`: adds, lists and changes accounts. The commands use the stores directly, so they also work while a server is running.
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Add, list, import, suspend, activate and delete accounts, and list their events.",
-        subcommands: [Add.self, List.self, Import.self, Suspend.self, Deactivate.self, Activate.self, Delete.self, Audit.self]
+        abstract: "Add, list, import, suspend, activate and delete accounts, send reset links, and list events.",
+        subcommands: [
+            Add.self, List.self, Import.self, Suspend.self, Deactivate.self, Activate.self, Delete.self, SendReset.self,
+            Audit.self,
+        ]
     )
 
     /// `holdfast users add`
