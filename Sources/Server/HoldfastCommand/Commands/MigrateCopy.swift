@@ -142,6 +142,8 @@ extension Migrate {
             lines.append("Copied in \(seconds) s; \(report.replayed) rows changed during the copy and were compared one by one.")
             if let pause = report.pause {
                 lines.append("Writes waited for \(String(format: "%.2f", pause / .seconds(1))) s. SQLite is sealed.")
+            } else {
+                lines.append("SQLite is sealed: an earlier copy sealed it and did not end.")
             }
             return lines.joined(separator: "\n")
         }
