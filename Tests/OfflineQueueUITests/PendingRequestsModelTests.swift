@@ -32,6 +32,13 @@ import Testing
         #expect(bench.model.hiddenCount == 3 && bench.model.hiddenText == "And 3 more")
     }
 
+    @Test("Lists no requests with a negative limit")
+    func negativeLimit() async throws {
+        let bench = try await ScreenBench(limit: -1)
+        try await bench.enqueue("1")
+        #expect(bench.model.waiting.isEmpty && bench.model.hiddenCount == 1)
+    }
+
     @Test("Cancels a request that was not sent, so that it is never sent")
     func cancel() async throws {
         let bench = try await ScreenBench([.response(status: 200)])

@@ -84,7 +84,7 @@ public final class PendingRequestsModel: ScreenModel {
     /// - Parameters:
     ///   - queue: The queue, which the app runs.
     ///   - language: The language of the screen.
-    ///   - limit: The maximum number of rows in each of the two lists. Each row is read from the disk.
+    ///   - limit: The maximum number of rows in each of the two lists. Each row is read from the disk. A negative number counts as 0.
     ///   - title: Returns the name of a request in the language of the screen. The model calls the closure for each row of an update. Don't
     ///     return the path of the request, because users don't know it.
     public init(

@@ -165,6 +165,17 @@ import Testing
         #expect(await iterator.next() == .queued(id))
     }
 
+    @Test("Returns no requests for a negative limit", arguments: [-1, .min])
+    func negativeLimit(limit: Int) async throws {
+        let bench = try await QueueBench(server: MutationServer { _, body in body == "bad" ? 422 : 200 })
+        try await bench.enqueue("bad")
+        await bench.queue.drain()
+        try await bench.enqueue("1")
+        #expect(bench.queue.counts.pending == 1 && bench.queue.counts.deadLetters == 1)
+        #expect(try await bench.queue.pending(limit: limit).isEmpty)
+        #expect(try await bench.queue.deadLetters(limit: limit).isEmpty)
+    }
+
     @Test("Bounds the buffer of a slow subscriber and reports how many events it missed")
     func slowSubscriber() async throws {
         let bench = try await QueueBench()

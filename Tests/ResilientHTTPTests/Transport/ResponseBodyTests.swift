@@ -29,6 +29,13 @@ import Testing
         #expect(try await pulledBody([[1, 2]]).collect(upTo: 1) == ([1], true))
     }
 
+    @Test("Reads no bytes for a negative limit")
+    func negativeLimit() async throws {
+        #expect(try await pulledBody([[1, 2]]).collect(upTo: -1) == ([], true))
+        #expect(try await ResponseBody([1, 2]).collect(upTo: .min) == ([], true))
+        #expect(try await ResponseBody().collect(upTo: -1) == ([], false))
+    }
+
     @Test("Throws the error of the function for the next chunk")
     func pulledError() async {
         let body = ResponseBody { throw TransportError(.connectionLost, message: "reset", wasSent: true) }

@@ -289,9 +289,10 @@ extension OfflineQueue {
     /// If the content of a request can't be read or decrypted now, the result doesn't contain the request. ``counts`` includes it.
     /// - Parameters:
     ///   - lane: The name of the lane, for all accounts; `nil` for all lanes.
-    ///   - limit: The maximum number of requests. Each request is read from the disk.
+    ///   - limit: The maximum number of requests. Each request is read from the disk. A negative number counts as 0.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func pending(lane: String? = nil, limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
+        let limit = max(0, limit)
         let ids = try await change { ledger, _ throws(QueueError) in
             ledger.lanes.filter { lane == nil || $0.name == lane }.flatMap { $0.line.all.prefix(limit) }.sorted().prefix(limit)
         }
@@ -301,10 +302,10 @@ extension OfflineQueue {
     /// Returns the dead letters in the order in which their requests were stored. The method first reads the changes of other processes.
     ///
     /// If the content of a dead letter can't be read or decrypted now, the result doesn't contain the dead letter.
-    /// - Parameter limit: The maximum number of dead letters. Each dead letter is read from the disk.
+    /// - Parameter limit: The maximum number of dead letters. Each dead letter is read from the disk. A negative number counts as 0.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     public func deadLetters(limit: Int = 100) async throws(QueueError) -> [QueuedRequest] {
-        requests(try await change { ledger, _ throws(QueueError) in Array(ledger.buried.keys.sorted().prefix(limit)) })
+        requests(try await change { ledger, _ throws(QueueError) in Array(ledger.buried.keys.sorted().prefix(max(0, limit))) })
     }
 
     /// Returns the state of a request; `nil` if it was delivered or removed.

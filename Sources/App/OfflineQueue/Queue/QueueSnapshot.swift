@@ -20,10 +20,12 @@ package struct QueueSnapshot: Sendable {
 extension OfflineQueue {
     /// Returns the requests of the signed-in account and the requests without an account. For other accounts, the snapshot contains only
     /// the number of requests, because several users may share a device.
-    /// - Parameter limit: The maximum number of pending requests, and separately of dead letters. Each of them is read from the disk.
+    /// - Parameter limit: The maximum number of pending requests, and separately of dead letters. Each of them is read from the disk. A
+    ///   negative number counts as 0.
     /// - Returns: The snapshot, with the changes of other processes.
     /// - Throws: ``QueueError/locked`` or ``QueueError/storage(_:)`` if the file can't be read.
     package func snapshot(limit: Int = 100) async throws(QueueError) -> QueueSnapshot {
+        let limit = max(0, limit)
         let account = try? await client.session?.identity
         let owners =
             [QueueOwner(server: server, account: nil)] + (account.map { [QueueOwner(server: server, account: $0)] } ?? [])
