@@ -260,6 +260,51 @@ import Testing
         }
     }
 
+    @Test("Shows no failure that may be outdated because events are missing")
+    func missedEvents() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "q\(UInt32.random(in: 0 ... .max))")
+        let bench = try await ScreenBench([.offline], folder: folder)
+        let other = try await ScreenBench(folder: folder)
+        try await bench.whileVisible {
+            #expect(await bench.becomesTrue { bench.model.isLoaded })
+            try await bench.queue.enqueue(.post, "/notes", ["a": "b"], context: "first")
+            await bench.queue.drain()
+            #expect(
+                await bench.becomesTrue {
+                    bench.clock.advance(by: PendingRequestsModel.updateInterval)
+                    return bench.model.waiting.map(\.state) == [.waitingForNetwork]
+                }
+            )
+            // The queue of the screen finds a new file, and reports that events are missing.
+            try await other.queue.adopt()
+            #expect(try await bench.queue.pending().count == 1)
+            #expect(
+                await bench.becomesTrue {
+                    bench.clock.advance(by: PendingRequestsModel.updateInterval)
+                    return bench.model.waiting.map(\.state) == [.waiting]
+                }
+            )
+        }
+    }
+
+    @Test("Removes the failures of discarded requests, and keeps those of others")
+    func discarded() async throws {
+        let bench = try await ScreenBench([.offline, .offline])
+        try await bench.whileVisible {
+            #expect(await bench.becomesTrue { bench.model.isLoaded })
+            let first = try await bench.queue.enqueue(.post, "/notes", ["a": "b"], context: "first")
+            try await bench.signIn("B")
+            let second = try await bench.queue.enqueue(.post, "/notes", ["a": "b"], context: "second")
+            await bench.queue.drain()
+            try await bench.signIn("A")
+            await bench.queue.drain()
+            #expect(await bench.becomesTrue { Set(bench.model.failures.keys) == [first, second] })
+            let owner = try #require(bench.queue.owners.first { $0.account == "A" })
+            try await bench.queue.discard(owner: owner)
+            #expect(await bench.becomesTrue { Set(bench.model.failures.keys) == [second] })
+        }
+    }
+
     @Test("Reports once that the list can't be read, and again at the user's retry")
     func unreadable() async throws {
         let files = ObservedFiles()

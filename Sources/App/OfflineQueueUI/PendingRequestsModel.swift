@@ -74,7 +74,7 @@ public final class PendingRequestsModel: ScreenModel {
     /// Whether an alert has reported that the list can't be read.
     @ObservationIgnored private var isUnreadable = false
     /// The last failure of each request since the screen appeared. The queue doesn't store a failure after which it retries the request.
-    @ObservationIgnored private var failures: [QueuedRequestID: QueueFailure] = [:]
+    @ObservationIgnored package private(set) var failures: [QueuedRequestID: QueueFailure] = [:]
     /// The number of deliveries at the last update.
     @ObservationIgnored private var delivered = 0
     /// The number of alerts so far, which is also the id of the latest alert.
@@ -264,7 +264,10 @@ extension PendingRequestsModel {
         case .deadLettered(let id, _), .expired(let id):
             failures[id] = nil
             announce(PendingText.changeFailed)
-        case .queued, .edited, .revived, .discarded, .paused, .resumed, .missed: break
+        case .discarded: failures = failures.filter { queue.status(of: $0.key) != nil }
+        // One of the missing events can be a later attempt of any request.
+        case .missed: failures = [:]
+        case .queued, .edited, .revived, .paused, .resumed: break
         }
         requestUpdate()
     }
