@@ -85,7 +85,7 @@ public final class Connectivity: Sendable {
         var isOnline: Bool
         var changes: UInt64 = 0
         var line = WaiterLine<Void>()
-        var observers: [ObjectIdentifier: @Sendable (Bool) -> Void] = [:]
+        var observers = ObserverList<@Sendable (Bool) -> Void>()
     }
 
     private let state: Mutex<State>
@@ -99,6 +99,9 @@ public final class Connectivity: Sendable {
     /// Whether the device has a connection.
     public var isOnline: Bool { state.withLock(\.isOnline) }
 
+    /// The number of objects that observe the changes, including objects that were released after the last registration.
+    var observerCount: Int { state.withLock(\.observers.count) }
+
     /// The number of calls of ``report(isOnline:)`` so far.
     var changes: UInt64 { state.withLock(\.changes) }
 
@@ -110,7 +113,7 @@ public final class Connectivity: Sendable {
         let (wakes, observers) = state.withLock { state in
             state.isOnline = isOnline
             state.changes += 1
-            return (isOnline ? state.line.wakeFirst(.max) : [], Array(state.observers.values))
+            return (isOnline ? state.line.wakeFirst(.max) : [], state.observers.bodies)
         }
         for wake in wakes { wake.resume() }
         for observer in observers { observer(isOnline) }
@@ -123,7 +126,7 @@ public final class Connectivity: Sendable {
     ///   - body: The closure.
     package func onChange<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, Bool) -> Void) {
         state.withLock { state in
-            state.observers[ObjectIdentifier(object)] = { [weak object] isOnline in if let object { body(object, isOnline) } }
+            state.observers.add({ [weak object] isOnline in if let object { body(object, isOnline) } }, of: object)
         }
     }
 

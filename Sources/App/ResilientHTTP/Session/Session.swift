@@ -79,10 +79,10 @@ public final class Session: Sendable {
     private let loading = SingleFlight<Void>()
     /// The write that is in flight. If the write includes a caller's change, the caller waits for this write.
     private let writing = SingleFlight<Void>()
-    /// The closures that run when a session has ended or begun. Each key is the object that registered the closure.
-    private let endings = Mutex<[ObjectIdentifier: @Sendable (_ ended: String?, _ begun: String?) async -> Void]>([:])
-    /// The closures that run when the signed-in account may have changed. Each key is the object that registered the closure.
-    private let observers = Mutex<[ObjectIdentifier: @Sendable (SessionChange) async -> Void]>([:])
+    /// The closures that run when a session has ended or begun.
+    let endings = Mutex(ObserverList<@Sendable (_ ended: String?, _ begun: String?) async -> Void>())
+    /// The closures that run when the signed-in account may have changed.
+    let observers = Mutex(ObserverList<@Sendable (SessionChange) async -> Void>())
     /// Allows only one write at a time, because some stores compare and write in two separate steps.
     let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
 
@@ -235,9 +235,7 @@ public final class Session: Sendable {
         _ body: @escaping @Sendable (Object, _ ended: String?, _ begun: String?) async -> Void
     ) {
         endings.withLock { endings in
-            endings[ObjectIdentifier(object)] = { [weak object] ended, begun in
-                if let object { await body(object, ended, begun) }
-            }
+            endings.add({ [weak object] ended, begun in if let object { await body(object, ended, begun) } }, of: object)
         }
     }
 
@@ -251,7 +249,7 @@ public final class Session: Sendable {
         _ body: @escaping @Sendable (Object, SessionChange) async -> Void
     ) {
         observers.withLock { observers in
-            observers[ObjectIdentifier(object)] = { [weak object] change in if let object { await body(object, change) } }
+            observers.add({ [weak object] change in if let object { await body(object, change) } }, of: object)
         }
     }
 
@@ -259,7 +257,7 @@ public final class Session: Sendable {
     /// - Parameter account: The account that the app signed out; `nil` if there was no sign-out.
     func noteChange(signedOut account: String? = nil) async {
         let change = SessionChange(signedOut: account)
-        for observer in observers.withLock({ Array($0.values) }) { await observer(change) }
+        for observer in observers.withLock(\.bodies) { await observer(change) }
     }
 
     /// Runs the closures of ``onEnd(of:_:)`` for a session that was replaced or removed. Does nothing if the session is still the present
@@ -269,7 +267,7 @@ public final class Session: Sendable {
     ///   - present: The session that is present now; `nil` if no user is signed in.
     func noteEnd(of session: String?, unless present: String?) async {
         guard session != present else { return }
-        for end in endings.withLock({ Array($0.values) }) { await end(session, present) }
+        for end in endings.withLock(\.bodies) { await end(session, present) }
     }
 
     /// Revokes credentials that no call will use. A separate task revokes them one after another, so that no refresh waits for a
