@@ -95,6 +95,28 @@ import Timekeeping
         #expect(transport.sent.count == 5)
     }
 
+    @Test(
+        "Stores the failures of a limited number of hosts",
+        arguments: [
+            .response(status: 500), .failure(TransportError(.connectionLost, message: "", wasSent: true)),
+        ] as [ScriptedTransport.Step]
+    )
+    func manyHosts(step: ScriptedTransport.Step) async throws {
+        let breaker = BreakerMiddleware(BreakerRules(failuresInARow: 1, patience: .zero))
+        let url = try #require(URL(string: "https://api.example.org"))
+        let client = APIClient(
+            baseURL: url,
+            transport: ScriptedTransport(Array(repeating: step, count: 200)),
+            middleware: [breaker],
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0.5 })
+        )
+        for number in 0..<200 {
+            let request = HTTPRequest(method: .get, scheme: "https", authority: "\(number).example.org", path: "/")
+            _ = try? await client.exchange(request)
+        }
+        #expect((1...GateTable.hosts).contains(breaker.countedHosts))
+    }
+
     @Test("A success of any endpoint resets the failed connections of its host")
     func reachableHost() async throws {
         let steps = Array(repeating: lost, count: 4) + [.response(status: 200)]

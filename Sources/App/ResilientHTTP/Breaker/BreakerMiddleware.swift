@@ -47,6 +47,9 @@ public final class BreakerMiddleware: ClientMiddleware {
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
+    /// The number of hosts whose failures the breaker counts; at most ``GateTable/hosts``.
+    var countedHosts: Int { counts.withLock { max($0.connections.count, $0.failing.count) } }
+
     /// Sends a call when its circuits admit the call, and records the result. If a circuit is open, a retry waits until the call's
     /// deadline.
     /// - Parameters:
@@ -166,21 +169,29 @@ public final class BreakerMiddleware: ClientMiddleware {
             let key = GateKey.endpoint(context.origin, context.endpoint)
             var isHostOpened = passes.host.isProbe
             if verdict == .lostConnection {
+                counts.connections.makeRoom(for: context.origin, maximum: GateTable.hosts)
                 let opens = counts.connections[context.origin, default: FailureCount()].noteFailure(rules, at: now)
                 isHostOpened = isHostOpened || opens
                 return (isHostOpened, passes.endpoint.isProbe)
             }
-            // If the maximum number of endpoints is reached, remove the counts of all of them. Otherwise, the breaker would never count the
-            // failures of a new endpoint.
-            if counts.endpoints[key] == nil, counts.endpoints.count >= Self.capacity { counts.endpoints = [:] }
+            counts.endpoints.makeRoom(for: key, maximum: Self.capacity)
             guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
                 return (isHostOpened, false)
             }
+            counts.failing.makeRoom(for: context.origin, maximum: GateTable.hosts)
             if counts.failing[context.origin]?.count ?? 0 < rules.failingEndpoints {
                 counts.failing[context.origin, default: []].insert(context.endpoint)
             }
             let failing = counts.failing[context.origin]?.count ?? 0
             return (isHostOpened || failing >= rules.failingEndpoints, true)
         }
+    }
+}
+
+extension Dictionary {
+    /// Removes all entries if the key is new and the maximum number of entries is reached. Otherwise, the breaker would never count the
+    /// failures of a new endpoint or host.
+    fileprivate mutating func makeRoom(for key: Key, maximum: Int) {
+        if self[key] == nil, count >= maximum { removeAll() }
     }
 }
