@@ -28,6 +28,43 @@ import Timekeeping
         #expect(count.withLock(\.self) == 5)
     }
 
+    @Test(
+        "A redirect to another origin carries neither credentials nor a condition",
+        arguments: [("/b", true), ("https://cdn.example.org/b", false)]
+    )
+    func redirect(location: String, isSameOrigin: Bool) throws {
+        let own: HTTPFields = [
+            .authorization: "Bearer t", .cookie: "a=b", .ifNoneMatch: "\"1\"", .ifModifiedSince: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ]
+        let others: HTTPFields = [.accept: "text/plain", .range: "bytes=5-", .ifRange: "\"1\""]
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.org", path: "/a")
+        request.headerFields = own
+        request.headerFields.append(contentsOf: others)
+        let response = HTTPResponse(status: .found, headerFields: [.location: location])
+        let next = try #require(Redirection.request(after: response, to: request))
+        #expect(next.headerFields == (isSameOrigin ? request.headerFields : others))
+    }
+
+    @Test("A 304 of another origin confirms no version", arguments: [true, false])
+    func confirmation(isCached: Bool) async throws {
+        let transport = ClosureTransport { request, _, _ in
+            guard request.headerFields.contains(.ifNoneMatch) else {
+                return (HTTPResponse(status: .ok, headerFields: [.eTag: "\"1\""]), ResponseBody(Array("1".utf8)))
+            }
+            var body = ResponseBody()
+            body.isFromOtherOrigin = true
+            return (HTTPResponse(status: .notModified, headerFields: [.eTag: "\"1\""]), body)
+        }
+        var client = try makeClient(transport)
+        if isCached {
+            client.cache = MemoryResponseCache()
+            _ = try await client.send(.get, "/a")
+        }
+        let headers: HTTPFields = isCached ? [:] : [.ifNoneMatch: "\"1\""]
+        let error = await failure { _ = try await client.send(.get, "/a", headers: headers) }
+        #expect(error?.status == 304 && error?.isFromOtherOrigin == true)
+    }
+
     @Test("Limits that another origin reports after a redirect don't apply to the endpoint")
     func limits() async throws {
         let count = Mutex(0)

@@ -7,7 +7,8 @@ import Timekeeping
 ///
 /// An exchange returns successes to the middleware, and throws everything else as `APIError`. Four results are errors: an error status, a
 /// success whose body reports a failure, a page of another server such as a proxy, and a failure of the transport. Because the exchange
-/// converts all of them, all middleware works with one type of error. A 304 is a success only if the request was conditional.
+/// converts all of them, all middleware works with one type of error. A 304 is a success only if the request was conditional and no
+/// redirect led to another origin.
 struct Exchange: Sendable {
     /// Sends the request.
     var transport: any HTTPTransport
@@ -129,9 +130,8 @@ struct Exchange: Sendable {
         } catch {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
-        if status == .notModified, request.isConditional {
-            return (response, ResponseBody([], isFromOtherOrigin: isFromOtherOrigin))
-        }
+        // Another origin can't confirm a version, because a transport sends no condition to it.
+        if status == .notModified, request.isConditional, !isFromOtherOrigin { return (response, ResponseBody()) }
         guard isSuccess else {
             throw refusal(response, bytes: bytes, context: context).markedAsForeign(if: isFromOtherOrigin)
         }

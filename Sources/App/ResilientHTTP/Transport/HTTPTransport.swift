@@ -80,7 +80,8 @@ extension HTTPTransport {
 ///
 /// A transport follows redirects only for GET and HEAD requests. For any other request, the caller must decide whether the request may be
 /// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` (RFC 9110 §15.4), and sets
-/// ``ResponseBody/isFromOtherOrigin`` of the response that it returns.
+/// ``ResponseBody/isFromOtherOrigin`` of the response that it returns. It also removes `If-None-Match` and `If-Modified-Since`: they
+/// contain the version of a response of the first origin, which the other origin could confirm by mistake.
 public enum Redirection {
     /// The maximum number of redirects that a transport follows for one request. If another redirect arrives, the transport returns it as
     /// the response.
@@ -92,8 +93,9 @@ public enum Redirection {
     /// - Parameters:
     ///   - response: The head of a response.
     ///   - request: The request that was sent, with scheme, authority and path.
-    /// - Returns: The request to the new address. If this address has another origin, the request has no `Authorization` and no `Cookie`.
-    ///   `nil` if the response is not a redirect, or if the redirect must not be followed.
+    /// - Returns: The request to the new address. If this address has another origin, the request has neither credentials (`Authorization`,
+    ///   `Cookie`) nor a condition (`If-None-Match`, `If-Modified-Since`). `nil` if the response is not a redirect, or if the redirect must
+    ///   not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,
@@ -109,8 +111,7 @@ public enum Redirection {
         next.authority = target.port.map { "\(host):\($0)" } ?? host
         next.path = (path.hasPrefix("/") ? path : "/" + path) + (target.percentEncodedQuery.map { "?\($0)" } ?? "")
         if !isSameOrigin(next, request) {
-            next.headerFields[.authorization] = nil
-            next.headerFields[.cookie] = nil
+            for name in [HTTPField.Name.authorization, .cookie, .ifNoneMatch, .ifModifiedSince] { next.headerFields[name] = nil }
         }
         return next
     }

@@ -5,9 +5,9 @@ extension TransportCheck {
     /// The statuses of the redirects that a client follows (RFC 9110 §15.4). A client must not follow 300 and 304.
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
-    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, and never sends `Authorization` to
-    /// another origin. It reports that a redirect led to another origin. It follows circular redirects only `Redirection.most` times, and
-    /// then returns the last redirect.
+    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, and never sends `Authorization` or
+    /// `If-None-Match` to another origin. It reports that a redirect led to another origin. It follows circular redirects only
+    /// `Redirection.most` times, and then returns the last redirect.
     ///
     /// A transport returns the redirect of a POST without following it, because the client decides whether to repeat the request. Common
     /// causes of failures:
@@ -41,12 +41,14 @@ extension TransportCheck {
             for status in statuses {
                 try await withServer(respond("200 OK", body: "other")) { other in
                     try await withServer(respond(status, ["Location: \(other.origin)/c"])) { server in
-                        let request = server.request(headers: [.authorization: "Bearer t"])
-                        let (response, _) = try await exchange(transport, request)
+                        let headers: HTTPFields = [.authorization: "Bearer t", .ifNoneMatch: "\"1\""]
+                        let (response, _) = try await exchange(transport, server.request(headers: headers))
                         try expect(response.status.code == 200, "\(status) read \(response)")
                         try expect(server.received.first?.header("Authorization") == "Bearer t", "\(status) sent none at all")
+                        try expect(server.received.first?.header("If-None-Match") == "\"1\"", "\(status) sent no condition")
                         try expect(other.received.first?.head.first == "GET /c HTTP/1.1", "\(status) did not come")
                         try expect(other.received.first?.header("Authorization") == nil, "\(status) gave the authorization away")
+                        try expect(other.received.first?.header("If-None-Match") == nil, "\(status) gave the condition away")
                     }
                 }
             }
