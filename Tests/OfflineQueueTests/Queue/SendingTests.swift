@@ -208,6 +208,52 @@ import Testing
         #expect(letter.reason == .failedRepeatedly)
     }
 
+    /// Returns the reason and the error of the first dead letter.
+    private func firstLetter(_ bench: QueueBench) async throws -> DeadLetter? {
+        guard case .deadLetter(let letter) = try await bench.queue.deadLetters().first?.status else { return nil }
+        return letter
+    }
+
+    @Test("A 303 to an address of the server delays no other request", arguments: ["/v1/items/7", "https://api.example.org/7"])
+    func seeOther(location: String) async throws {
+        let bench = try await QueueBench()
+        bench.network.decide { _, body in body == "1" ? .response(303, [.location: location]) : .delivered }
+        try await bench.enqueue("1")
+        try await bench.enqueue("2")
+        let begin = bench.clocks.clock.now
+        await bench.queue.drain()
+        #expect(bench.clocks.clock.now == begin && bench.server.bodies == ["2"])
+        let letter = try await firstLetter(bench)
+        #expect(letter?.reason == .unknownOutcome && letter?.error?.status == 303)
+    }
+
+    @Test("Makes a request that the server redirects too often a dead letter", arguments: [301, 302, 307, 308])
+    func ownRedirect(status: Int) async throws {
+        let bench = try await QueueBench { $0.limits.failures = 3 }
+        let redirect = Network.Fate.response(status, [.location: "/login", .contentType: "text/html"], "<html>Moved</html>")
+        bench.network.decide { _, body in body == "1" ? redirect : .delivered }
+        try await bench.enqueue("1")
+        try await bench.enqueue("2")
+        await bench.drain()
+        #expect(bench.server.bodies == ["2"])
+        #expect(try await firstLetter(bench)?.reason == .failedRepeatedly)
+    }
+
+    @Test("Retries while a network redirects to another origin", arguments: [302, 303, 307])
+    func foreignRedirect(status: Int) async throws {
+        let bench = try await QueueBench { $0.limits.failures = 3 }
+        bench.network.decide(.response(status, [.location: "https://portal.example.net/login"]))
+        try await bench.enqueue("1")
+        for _ in 0..<10 {
+            await bench.pass()
+            bench.clocks.advance(by: .seconds(60))
+        }
+        #expect(bench.queue.counts.pending == 1)
+        bench.network.decide(.delivered)
+        await bench.drain()
+        #expect(bench.server.bodies == ["1"])
+    }
+
     @Test("Backs off per lane: a lane that fails does not delay another")
     func lanes() async throws {
         let bench = try await QueueBench()

@@ -21,7 +21,8 @@ public struct QueueLimits: Hashable, Sendable {
     public var keyLifetime: Duration = .seconds(23 * 3_600)
     /// The maximum number of server failures for one request. At this number, the request becomes a dead letter. Without this limit, one
     /// request could block its lane forever. A response with a status from 500 on counts as a failure, except 503 and 511. A 403 without a
-    /// code of the API also counts. A page of a proxy doesn't count.
+    /// code of the API also counts. A page of a proxy doesn't count. A redirect counts if it leads to an address of the server itself and
+    /// has a status other than 303.
     public var failures = 50
 
     /// Creates the default limits.

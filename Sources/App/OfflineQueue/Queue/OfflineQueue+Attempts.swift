@@ -70,7 +70,10 @@ extension OfflineQueue {
             context: content.context,
             innermost: AttemptMiddleware(
                 begin: { try await self.beginAttempt(id, content: frame) },
-                end: { try await self.settleAttempt(of: id, content: frame, $0) }
+                end: { error in
+                    let settlement = QueueEntry.Settlement(error, isOwnRedirect: self.client.isOwnRedirect(error))
+                    if let settlement { try await self.settleAttempt(of: id, content: frame, settlement) }
+                }
             )
         )
     }
@@ -136,17 +139,19 @@ extension OfflineQueue {
     ) async -> Dispatcher.Ending {
         // The attempt could not be recorded, so the request was not sent.
         if let cause = error.underlying, cause is JournalError || cause is QueueError { noteWriteFailure(cause) }
-        switch Verdict(error) {
+        let verdict = Verdict(error, isOwnRedirect: client.isOwnRedirect(error))
+        switch verdict {
         case .delivered:
             return await finish(id, content: content, .delivered(id), outcome: .delivered(nil, []))
-        case .refused:
+        case .refused, .seeOther:
             if let waiter = hub.take(id), waiter.claim() {
                 // The caller gets the refusal even if it is canceled during the removal, so no dead letter is stored.
                 let ending = await finish(id, content: content, .removed(id))
                 waiter.settle(.refused(error), isClaimed: true)
                 return ending
             }
-            return await finish(id, content: content, .buried(id, burial(.refused, error, of: id, owner)))
+            let reason: Burial.Reason = verdict == .refused ? .refused : .unknownOutcome
+            return await finish(id, content: content, .buried(id, burial(reason, error, of: id, owner)))
         case .unauthorized:
             report(error, id, wait: nil)
             // The account may have signed in again meanwhile. A request without an account has no session that a sign-in could renew.

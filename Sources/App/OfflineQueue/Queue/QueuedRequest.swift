@@ -58,11 +58,12 @@ public struct DeadLetter: Hashable, Sendable {
         case refused
         /// The server may have performed the request, but may no longer have the idempotency key. Sending the request again could perform
         /// it twice. The queue uses this reason if the first attempt with an unknown outcome is older than ``QueueLimits/keyLifetime``, or
-        /// if the age of this attempt is unknown because the clock was changed.
+        /// if the age of this attempt is unknown because the clock was changed. The queue also uses this reason if the server responds with
+        /// 303 and an address of the same server.
         case unknownOutcome = "unknown_outcome"
         /// The request was not sent within its lifetime. The server has not performed it.
         case expired
-        /// The server failed ``QueueLimits/failures`` times while it performed the request.
+        /// The server failed ``QueueLimits/failures`` times while it performed the request, or redirected the request so often.
         case failedRepeatedly = "failed_repeatedly"
     }
 

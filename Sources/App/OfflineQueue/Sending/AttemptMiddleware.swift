@@ -10,8 +10,8 @@ struct AttemptMiddleware: ClientMiddleware {
     /// Records the attempt. If the attempt must not begin, the closure throws. The call then ends with an error of the kind `cancelled`,
     /// and the client doesn't retry it.
     let begin: @Sendable () async throws -> Void
-    /// Records what is known about an attempt that failed.
-    let end: @Sendable (QueueEntry.Settlement) async throws -> Void
+    /// Records what is known about an attempt that failed with an error.
+    let end: @Sendable (APIError) async throws -> Void
 
     /// Records an attempt, sends the request, and records the known outcome of a failure. The queue itself records a success.
     /// - Throws: `APIError` of the kind `cancelled` if the attempt must not begin. Its underlying error is the reason. Otherwise, the error
@@ -33,7 +33,7 @@ struct AttemptMiddleware: ClientMiddleware {
             return try await next(request, body)
         } catch {
             // Without this record, the outcome counts as unknown, which is safe.
-            if let settlement = (error as? APIError).flatMap({ QueueEntry.Settlement($0) }) { try? await end(settlement) }
+            if let error = error as? APIError { try? await end(error) }
             throw error
         }
     }

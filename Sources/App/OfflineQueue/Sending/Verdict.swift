@@ -12,6 +12,9 @@ enum Verdict: Equatable {
     case delivered
     /// The server refused the request, and would refuse it again.
     case refused
+    /// The server responded with 303 and an address of the same server. It has probably performed the request, but the response contains no
+    /// result, and a repetition would have the same response.
+    case seeOther
     /// No user is signed in to the account. Or the server refused the credentials of the session, and the client can't refresh the session.
     case unauthorized
     /// The client itself delayed the call and did not send it. The duration is the delay that a gate, a circuit breaker or a throttle
@@ -25,7 +28,10 @@ enum Verdict: Equatable {
 
     /// Classifies the error of a call. The order of the conditions matters, because an error of the queue or of a refresh may also have a
     /// status.
-    init(_ error: APIError) {
+    /// - Parameters:
+    ///   - error: The error of the call.
+    ///   - isOwnRedirect: Whether the response is a redirect to an address of the server itself.
+    init(_ error: APIError, isOwnRedirect: Bool) {
         if error.underlying is Ledger.AttemptRefusal || error.underlying is QueueError {
             self = .stopped
         } else if error.isRefreshFailure {
@@ -37,6 +43,8 @@ enum Verdict: Equatable {
             self = .unauthorized
         } else if error.isFinishedElsewhere {
             self = .delivered
+        } else if isOwnRedirect, error.status == 303 {
+            self = .seeOther
         } else {
             self = error.isFinal ? .refused : .transient(error.believedDelay)
         }
@@ -47,11 +55,15 @@ extension QueueEntry.Settlement {
     /// Returns the known result of a failed attempt; `nil` if the server may have performed the request.
     ///
     /// - `neverSent`: no byte reached a server.
-    /// - `notPerformed`: redirects, 401, 408, 421, 425, 429 and 511, and a 503 whose body is not a page. A server sends these statuses
-    ///   before it performs a request.
-    /// - `failed`: 403 and all other statuses from 500 on, if the body is not a page. A page of a proxy doesn't show what the server did,
-    ///   so the result for a page is `nil`.
-    init?(_ error: APIError) {
+    /// - `notPerformed`: 401, 408, 421, 425, 429 and 511, redirects to another origin, and a 503 whose body is not a page. A server or a
+    ///   captive portal sends these responses before the server performs a request.
+    /// - `failed`: redirects to an address of the server itself, except 303, which a server sends after it has performed a request. Also
+    ///   403 and all other statuses from 500 on, if the body is not a page. A page of a proxy doesn't show what the server did, so the
+    ///   result for a page is `nil`.
+    /// - Parameters:
+    ///   - error: The error of the attempt.
+    ///   - isOwnRedirect: Whether the response is a redirect to an address of the server itself.
+    init?(_ error: APIError, isOwnRedirect: Bool) {
         guard let status = error.status else {
             if let transport = error.underlying as? TransportError, !transport.wasSent {
                 self = .neverSent
@@ -60,6 +72,8 @@ extension QueueEntry.Settlement {
             return nil
         }
         switch status {
+        case 303 where isOwnRedirect: return nil
+        case 300..<400 where isOwnRedirect: self = .failed
         case 300..<400, 401, 408, 421, 425, 429, 511: self = .notPerformed
         case _ where error.isPage: return nil
         case 503: self = .notPerformed

@@ -77,6 +77,16 @@ extension APIClient {
         return try await client.send(method, path, body: body, headers: headers, options: options, context: context)
     }
 
+    /// Returns whether a response is a redirect to an address of the server itself, with the scheme, the host and the port of the base URL.
+    /// A captive portal usually redirects to its own address.
+    /// - Parameter error: The error of a call whose redirects the transport doesn't follow, such as a POST.
+    package func isOwnRedirect(_ error: APIError) -> Bool {
+        guard let base, let status = error.status, (300..<400).contains(status), !error.isFromOtherOrigin else { return false }
+        let response = HTTPResponse(status: .init(code: status), headerFields: error.headers)
+        let request = HTTPRequest(method: .get, scheme: base.scheme, authority: base.authority, path: base.prefix + "/")
+        return Redirection.request(after: response, to: request).map { Redirection.isSameOrigin($0, request) } ?? false
+    }
+
     /// Decodes the value of a response that ``send(_:_:query:body:headers:options:context:)`` returned.
     /// - Parameters:
     ///   - type: The type of the value.
