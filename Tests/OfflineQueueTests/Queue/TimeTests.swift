@@ -238,6 +238,29 @@ import Testing
         await bench.drain()
         #expect(bench.server.bodies == ["a secret"])
     }
+
+    @Test("An expired request that can't be decrypted blocks its lane no longer")
+    func expiryWithoutKey() async throws {
+        let cipher = TestCipher()
+        let bench = try await QueueBench { $0.cipher = cipher }
+        let first = try await bench.enqueue("1", lifetime: .seconds(60))
+        try await bench.enqueue("2")
+        cipher.isLocked.withLock { $0 = true }
+        bench.clocks.advance(by: .seconds(59))
+        await bench.queue.drain()
+        #expect(bench.queue.counts.deadLetters == 0)
+        bench.clocks.advance(by: .seconds(60))
+        await bench.queue.drain()
+        #expect(bench.queue.counts.deadLetters == 1 && bench.queue.counts.pending == 1)
+        guard case .deadLetter(let letter) = bench.queue.status(of: first) else {
+            Issue.record("no dead letter")
+            return
+        }
+        #expect(letter.reason == .expired)
+        cipher.isLocked.withLock { $0 = false }
+        await bench.drain()
+        #expect(bench.server.bodies == ["2"])
+    }
 }
 
 /// A placeholder for a cipher: flips bits, and requires the same binding.

@@ -32,6 +32,7 @@ extension OfflineQueue {
         do throws(QueueError) {
             content = try self.content(of: id, frame: facts.frame, facts.owner)
         } catch {
+            if await buryIfOverdue(id, content: facts.frame, facts.owner) { return .next }
             // The request was removed or replaced meanwhile, or the request can't be read now.
             if case .unknownRequest = error { return .backOff(nil) }
             return .hold(options.watchdog)
@@ -42,6 +43,30 @@ extension OfflineQueue {
         } catch {
             let isNewSession = sessionChanges.load(ordering: .acquiring) != changes
             return await settle(id, content: facts.frame, facts.owner, error, isNewSession: isNewSession)
+        }
+    }
+
+    /// Makes a request whose content can't be read a dead letter if it is too old to be sent. Otherwise, the request would block its lane
+    /// forever if its content stays unreadable, for example because the key of the cipher is lost.
+    /// - Returns: Whether the request is now a dead letter. The result is `false` if another process is the sender, or if the dead letter
+    ///   can't be written.
+    private func buryIfOverdue(_ id: QueuedRequestID, content: UInt64, _ owner: QueueOwner) async -> Bool {
+        let now = now
+        do throws(QueueError) {
+            return try await change { ledger, transaction throws(QueueError) -> Bool in
+                do throws(Ledger.AttemptRefusal) {
+                    try ledger.requireAttempt(id, content: content, by: holder, at: now, in: options.limits)
+                } catch {
+                    guard case .overdue(let reason) = error else { return false }
+                    transaction.usesReserve = true
+                    transaction.append(.buried(id, burial(reason, nil, of: id, owner)))
+                    return true
+                }
+                return false
+            }
+        } catch {
+            noteWriteFailure(error)
+            return false
         }
     }
 
