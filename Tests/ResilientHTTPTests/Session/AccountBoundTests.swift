@@ -139,6 +139,71 @@ import Timekeeping
         #expect(try await session.identity == "B")
     }
 
+    @Test("Trap: a retry after a sign-out is not sent without a token and shows no prompt")
+    func signOutBeforeRetry() async throws {
+        let session = session(Self.credentials("A"))
+        let tokens = Mutex<[String?]>([])
+        let transport = ClosureTransport { request, _, _ in
+            let token = request.headerFields[.authorization]
+            tokens.withLock { $0.append(token) }
+            try await session.setCredentials(nil)
+            return (HTTPResponse(status: token == nil ? .unauthorized : .internalServerError), ResponseBody())
+        }
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            session: session,
+            middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
+            environment: environment
+        )
+        let error = await failure { _ = try await client.send(.get, "/a") }
+        #expect(error?.kind == .unauthorized && error?.code == .authTokenMissing && error?.attempts == 1)
+        #expect(tokens.withLock(\.self) == ["Bearer A1"] && prompts.value == 0)
+        #expect(try await session.credentials == nil)
+    }
+
+    @Test("A retry waits for the prompt that is shown, and continues with the new session")
+    func retryDuringPrompt() async throws {
+        let isReleased = Mutex(false)
+        defer { isReleased.withLock { $0 = true } }
+        let session = Session(
+            store: MemoryCredentialStore(Self.credentials("A")),
+            environment: environment,
+            refresh: { _ in throw APIError(DecodedError(status: 401)) },
+            prompt: { [prompts] in
+                prompts.increment()
+                while !isReleased.withLock(\.self) { await Task.yield() }
+                return Self.credentials("A", "2")
+            }
+        )
+        let arrivals = Counter()
+        let transport = ClosureTransport { [prompts] request, _, _ in
+            let token = request.headerFields[.authorization]
+            if token == "Bearer A1", request.path == "/two" {
+                arrivals.increment()
+                while prompts.value == 0 { await Task.yield() }
+                return (HTTPResponse(status: .internalServerError), ResponseBody())
+            }
+            return (HTTPResponse(status: token == "Bearer A2" ? .ok : .unauthorized), ResponseBody())
+        }
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            session: session,
+            middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
+            environment: environment
+        )
+        let second = Task { try await client.send(.get, "/two").response.status.code }
+        while arrivals.value == 0, !Task.isCancelled { await Task.yield() }
+        // The refusal of this call ends the session and shows the prompt. Then the other call is retried.
+        let first = Task { try await client.send(.get, "/one").response.status.code }
+        while session.waiting < 2, !Task.isCancelled { await Task.yield() }
+        isReleased.withLock { $0 = true }
+        #expect(try await first.value == 200)
+        #expect(try await second.value == 200)
+        #expect(prompts.value == 1)
+    }
+
     @Test("A call of an account never prompts the user; a refused refresh ends no session")
     func noPrompt() async throws {
         let session = session(Self.credentials("A")) { _ in

@@ -167,8 +167,8 @@ extension Substring {
 
 /// The pages of a list. The sequence requests the next page when the reader reaches it. Each iteration begins with the first page.
 ///
-/// The requests of an iteration belong to one session. If another session begins meanwhile, such as after another user signed in, the next
-/// request fails with the kind `unauthorized`.
+/// The requests of an iteration belong to one session. If this session ends or another one begins meanwhile, such as after another user
+/// signed in, the next request fails with the kind `unauthorized`.
 ///
 /// ```swift
 /// struct OrderPage: Decodable { var results: [Order]; var nextCursor: String? }

@@ -13,8 +13,9 @@ import Timekeeping
 /// the call with the present token.
 ///
 /// A call belongs to the session that authorized its first attempt. The middleware never sends the call with the tokens of a user who
-/// signed in later. A call of an offline queue belongs to the account that was signed in when the app stored it. The middleware sends this
-/// call only with a token of that account, and never prompts the user to sign in.
+/// signed in later, and after a sign-out it doesn't repeat the call without a token. A call of an offline queue belongs to the account that
+/// was signed in when the app stored it. The middleware sends this call only with a token of that account, and never prompts the user to
+/// sign in.
 ///
 /// An app rarely creates this middleware. A client that is created with a session adds the middleware as its last layer, and so does
 /// ``APIClient/authorized(by:)``.
@@ -37,9 +38,9 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     ///   - next: Passes the request to the next layer.
     /// - Returns: The response of `next`.
     /// - Throws: The server's refusal if the session gets no new token, or if the server also refuses the new token. `APIError` of the kind
-    ///   `unauthorized` if another user has signed in since the first attempt. The error of the refresh if it still fails for a temporary
-    ///   reason at the deadline. `APIError` of the kind `timeout` if the refresh is still in flight at the deadline. The error of the store
-    ///   if the credentials can't be read.
+    ///   `unauthorized` if the session has ended or another user has signed in since the first attempt. The error of the refresh if it
+    ///   still fails for a temporary reason at the deadline. `APIError` of the kind `timeout` if the refresh is still in flight at the
+    ///   deadline. The error of the store if the credentials can't be read.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -49,7 +50,11 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         guard context.policy.isAuthorized, !request.headerFields.contains(.authorization) else {
             return try await next(request, body)
         }
-        let held = try await current(context)
+        var held = try await current(context)
+        if held == nil, context.session != nil, context.policy.account == nil, !session.renewal.isIdle {
+            // The session of the call has ended. If the user signs in at the prompt that is shown now, the call continues.
+            held = try await renewed(after: nil, by: .signIn, refusedWith: nil, context: context)
+        }
         try bind(context, to: held)
         do {
             return try await next(request.signed(with: held), body)
@@ -63,11 +68,17 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     }
 
     /// Binds a call to the session of its first attempt, so that a retry never carries the tokens of another user.
-    /// - Throws: An error of the kind `unauthorized` if another session has begun since the first attempt, or if the account that the call
-    ///   requires is not signed in.
+    ///
+    /// If the user has signed out since the first attempt, the call fails. Without a token, the server could perform the request for no
+    /// user. Or the server would refuse the request, and the session would prompt the user who has just signed out to sign in.
+    /// - Throws: An error of the kind `unauthorized` if the session of the first attempt has ended, if another session has begun, or if the
+    ///   account that the call requires is not signed in.
     private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
         if let account = context.policy.account, held?.credentials.userID != account { throw APIError.signedOut.named(context) }
-        guard let id = held?.sessionID else { return }
+        guard let id = held?.sessionID else {
+            guard context.session == nil else { throw APIError.signedOut.named(context) }
+            return
+        }
         let bound = context.bind(id)
         guard bound != id, !session.mayContinue(bound, as: id) else { return }
         var error = APIError.signedOut

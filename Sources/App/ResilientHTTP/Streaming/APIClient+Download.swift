@@ -17,8 +17,8 @@ extension APIClient {
     /// To continue after an error or a restart of the process, call the method again with the same path and target. If the server sent a
     /// strong `ETag` or a `Last-Modified` (RFC 9110 §13.1.5), the download continues at the end of the partial file. If the resource has
     /// changed since, the download starts again. It also starts again if another session has begun since, because the resource may depend
-    /// on the user, or if a header of the request has changed that the response names in `Vary`. If another session begins during the
-    /// download, the download fails with the kind `unauthorized`.
+    /// on the user, or if a header of the request has changed that the response names in `Vary`. If the session ends or another one begins
+    /// during the download, the download fails with the kind `unauthorized`.
     ///
     /// If `headers` contain a condition such as `If-None-Match`, the server can respond with 304. The method then returns this response,
     /// and changes neither the target nor the partial file.

@@ -19,8 +19,9 @@ import Timekeeping
 /// Each iterator has its own connections. If the server doesn't support `Last-Event-ID`, events can be lost or repeated between two
 /// connections. To continue after a restart of the app, store ``ServerSentEvent/id``. To close the connection, cancel the reading task.
 ///
-/// The connections of an iterator belong to one session. If another session has begun, such as after another user signed in, the sequence
-/// doesn't connect again, but throws an error of the kind `unauthorized`. A sign-in doesn't close an open connection.
+/// The connections of an iterator belong to one session. If this session has ended or another one has begun, such as after another user
+/// signed in, the sequence doesn't connect again, but throws an error of the kind `unauthorized`. A sign-in doesn't close an open
+/// connection.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The type of the elements: an event.
     public typealias Element = ServerSentEvent
@@ -111,8 +112,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
 
         /// Returns the next event, or `nil` if the server has ended the sequence. The method can connect several times before it returns.
-        /// - Throws: `APIError` if the server refuses permanently, if too many connections failed, if another session has begun, or if the
-        ///   task is canceled. After the error, the sequence has ended.
+        /// - Throws: `APIError` if the server refuses permanently, if too many connections failed, if the session has ended or
+        ///   another one has begun, or if the task is canceled. After the error, the sequence has ended.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
                 if let event = parser.next() { return event }
