@@ -330,6 +330,25 @@ import Testing
         #expect(most.withLock(\.self) == 1)
     }
 
+    @Test("A call returns at once if the queue sends no requests")
+    func noConcurrency() async throws {
+        let bench = try await QueueBench { $0.concurrency = 0 }
+        let returned = Mutex(false)
+        let call = Task { [queue = bench.queue] in
+            defer { returned.withLock { $0 = true } }
+            return try await queue.send(.post, "/items", "1", options: .queued()) as QueueResult<Void>
+        }
+        // The clock stands still, so the deadline of the call doesn't pass.
+        let isOver = await becomesTrue { returned.withLock(\.self) }
+        call.cancel()
+        #expect(isOver)
+        guard case .queued = try await call.value else {
+            Issue.record("the request is not stored")
+            return
+        }
+        #expect(bench.queue.counts.pending == 1)
+    }
+
     @Test("Sends after the watchdog interval if every event was lost")
     func watchdog() async throws {
         let bench = try await QueueBench()

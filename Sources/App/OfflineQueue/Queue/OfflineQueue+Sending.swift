@@ -326,7 +326,7 @@ extension OfflineQueue {
             guard let record = ledger.records[id], !record.isBuried, ledger.isSender(holder, at: now) else { return false }
             let lane = Int(record.lane)
             return dispatcher.withLock { dispatcher in
-                dispatcher.stopCount == stops && !dispatcher.isBusy(lane)
+                dispatcher.stopCount == stops && dispatcher.width > 0 && !dispatcher.isBusy(lane)
                     && dispatcher.pause(of: ledger.lanes[lane].owner, in: ledger) == nil
                     && dispatcher.resumption(of: lane, at: clock) == nil
                     && !(ledger.lanes[lane].buried > 0 && options.lanePolicies[ledger.lanes[lane].name] == .stopsOnFailure)
