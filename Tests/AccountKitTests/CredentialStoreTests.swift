@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import HoldfastTesting
 import ResilientHTTP
+import Synchronization
 import Testing
 
 @Suite struct CredentialStoreTests {
@@ -18,6 +19,22 @@ import Testing
         }
 
         func save(_ credentials: Credentials?) async throws { throw Locked() }
+    }
+
+    /// A store in memory that can't be written while it is locked.
+    private final class Lockable: CredentialStore {
+        struct Locked: Error {}
+        let isLocked = Mutex(false)
+        private let stored: MemoryCredentialStore
+
+        init(_ credentials: Credentials) { stored = MemoryCredentialStore(credentials) }
+
+        func load() async -> Credentials? { await stored.load() }
+
+        func save(_ credentials: Credentials?) async throws {
+            if isLocked.withLock(\.self) { throw Locked() }
+            await stored.save(credentials)
+        }
     }
 
     private func client(_ transport: ScriptedTransport, store: any CredentialStore) throws -> AccountClient {
@@ -61,6 +78,23 @@ import Testing
         )
         let error = await failure { try await client.signOut() }
         #expect(error?.kind == .custom && error?.context == "user_logout")
+    }
+
+    @Test("A repeated sign-out removes the credentials that an earlier one could not remove")
+    func repeatedSignOut() async throws {
+        let store = Lockable(try Samples.credentials(1))
+        let transport = ScriptedTransport([.failure(TransportError(.noInternet, message: "x", wasSent: false))])
+        let client = try client(transport, store: store)
+        store.isLocked.withLock { $0 = true }
+        for _ in 0..<2 {
+            let error = await failure { try await client.signOut() }
+            #expect(error?.kind == .custom && error?.context == "user_logout" && error?.underlying is Lockable.Locked)
+        }
+        #expect(try await store.load() == Samples.credentials(1))
+        store.isLocked.withLock { $0 = false }
+        try await client.signOut()
+        #expect(await store.load() == nil && transport.sent.count == 1)
+        #expect(await failure { try await client.signOut() }?.code == .authTokenMissing)
     }
 
     @Test("No description, reflection or dump shows a token")

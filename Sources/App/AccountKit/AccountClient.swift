@@ -157,10 +157,19 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Ends the session on the device and on the server. The client removes the credentials even if the server can't be reached. If the
-    /// client can't remove the credentials, it still ends the session on the server. It then throws the error of the store.
+    /// Ends the session on the device and on the server. The client removes the credentials even if the server can't be reached.
+    ///
+    /// If the client can't remove the credentials, it still ends the session on the server. It then throws the error of the store, which
+    /// has the kind `custom`. In this case, call the method again. Otherwise, the user could be signed in again after a restart of the app.
     public func signOut() async throws(APIError) {
-        var token = try await credentials(context: "user_logout").refreshToken
+        var token: String?
+        do throws(APIError) {
+            token = try await credentials(context: "user_logout").refreshToken
+        } catch {
+            // After a sign-out that failed, the store may still contain the credentials.
+            if try await storeAgain() { return }
+            throw error
+        }
         var failure: APIError?
         do {
             // A refresh may have replaced the token in the meantime.
@@ -169,9 +178,23 @@ public struct AccountClient: Sendable {
             failure = APIError(accounts: error, context: "user_logout")
         }
         if let token = token.flatMap({ try? RefreshToken($0) }) {
-            try await post(AccountPath.logout, RefreshRequest(refreshToken: token), Submission(), context: "user_logout")
+            do throws(APIError) {
+                try await post(AccountPath.logout, RefreshRequest(refreshToken: token), Submission(), context: "user_logout")
+            } catch {
+                throw failure ?? error
+            }
         }
         if let failure { throw failure }
+    }
+
+    /// Removes the credentials from the store if an earlier sign-out could not remove them.
+    /// - Returns: Whether there were such credentials.
+    private func storeAgain() async throws(APIError) -> Bool {
+        do {
+            return try await session.storeAgain()
+        } catch {
+            throw APIError(accounts: error, context: "user_logout")
+        }
     }
 
     /// Returns the signed-in account.

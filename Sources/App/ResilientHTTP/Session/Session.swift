@@ -194,6 +194,17 @@ public final class Session: Sendable {
         try await replaceCredentials(with: nil) { $0.credentials != nil && $0.mayContinue(known.sessionID) }
     }
 
+    /// Writes the present credentials to the store if their last write failed. After a failed sign-out, the method removes the credentials
+    /// from the store.
+    /// - Returns: Whether a write was necessary. If not, the store is unchanged.
+    /// - Throws: The store's error.
+    package func storeAgain() async throws -> Bool {
+        let generation = state.withLock { $0.isStored ? nil : $0.generation }
+        guard let generation else { return false }
+        try await persist(generation)
+        return true
+    }
+
     /// Replaces the credentials in memory and in the store, unless a condition on the present state is `false`.
     /// - Returns: The credentials that were replaced; `nil` if there were none.
     @discardableResult
