@@ -322,6 +322,21 @@ import Testing
         #expect(bench.model.currentAlert != nil)
     }
 
+    @Test("A canceled update or action shows no alert")
+    func canceled() async throws {
+        let bench = try await ScreenBench()
+        let id = try await bench.enqueue("first")
+        let task = Task { [model = bench.model] in
+            while !Task.isCancelled { await Task.yield() }
+            await model.load()
+            await model.perform(.cancel, on: id)
+        }
+        task.cancel()
+        await task.value
+        #expect(bench.model.currentAlert == nil)
+        #expect(bench.queue.counts.pending == 1 && bench.model.waiting.count == 1)
+    }
+
     @Test("Shows an alert only after the confirmation has been closed")
     func alertDuringQuestion() async throws {
         let files = ObservedFiles()

@@ -129,12 +129,14 @@ public final class PendingRequestsModel: ScreenModel {
     /// Reads the lists from the queue.
     ///
     /// If the queue can't be read, the lists don't change, and the model shows an alert. If further updates fail, the model shows no
-    /// further alert. ``run()`` calls this method for each update.
+    /// further alert. If the task is canceled, the model shows no alert. ``run()`` calls this method for each update.
     public func load() async {
         do throws(QueueError) {
             show(try await queue.snapshot(limit: limit))
             (isLoaded, isUnreadable) = (true, false)
         } catch {
+            // A canceled update reads nothing, because the screen has disappeared.
+            guard !Task.isCancelled else { return }
             // There is one alert for any number of failed updates.
             if !isUnreadable { fail(error) }
             isUnreadable = true
@@ -391,7 +393,7 @@ extension PendingRequestsModel {
         }
     }
 
-    /// Changes the queue and reads the list again.
+    /// Changes the queue and reads the list again. If the task is canceled, the queue may be unchanged, and there is no alert.
     ///
     /// If an attempt has begun meanwhile, the model asks the user whether to remove the request. If the request was delivered or changed
     /// meanwhile, the new list shows it, and there is no alert.
@@ -406,7 +408,7 @@ extension PendingRequestsModel {
             case .attemptBegan: if let id { ask(.remove, about: id) }
             // The request was delivered or changed meanwhile, and the new list shows it.
             case .unknownRequest, .notDeadLetter: break
-            default: fail(error)
+            default: if !Task.isCancelled { fail(error) }
             }
         }
         await load()
