@@ -35,6 +35,15 @@ import Testing
         #expect(bench.queue.counts.pending == 0)
     }
 
+    @Test("Reports unreadable credentials as locked, and not as a missing sign-in")
+    func unreadableIdentity() async throws {
+        let bench = try await QueueBench(store: LockedStore())
+        await #expect { try await bench.enqueue("1") } throws: {
+            if case QueueError.locked = $0 { true } else { false }
+        }
+        #expect(bench.queue.counts.pending == 0)
+    }
+
     @Test("Sends a request that was stored without an account without any token")
     func anonymous() async throws {
         var policies = EndpointPolicies()

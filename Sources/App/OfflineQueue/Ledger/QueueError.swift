@@ -23,7 +23,8 @@ public enum QueueError: Error, Sendable {
     case notDeadLetter
     /// The client can't make the request, for example because the body can't be encoded. The associated value is the client's error.
     case invalidRequest(APIError)
-    /// The files or the key of an encrypted queue can't be read now, such as before the first unlock of the device. Try again later.
+    /// The files, the key of an encrypted queue or the credentials of the session can't be read now, such as before the first unlock of the
+    /// device. Try again later.
     case locked
     /// The files can't be read or written. The disk is full or failed, another process used the files for longer than 10 s, a newer version
     /// of the app wrote them, or the task was canceled (`CancellationError`).
@@ -53,7 +54,7 @@ extension QueueError: CustomStringConvertible {
         case .attemptBegan: "an attempt to send the request began"
         case .notDeadLetter: "the request is not a dead letter"
         case .invalidRequest(let error): "the client can't make the request: \(error)"
-        case .locked: "the files or the key of the queue are not available"
+        case .locked: "the files or the key of the queue, or the credentials of the session, are not available"
         case .storage(let error): "the queue can't be stored: \(error)"
         }
     }

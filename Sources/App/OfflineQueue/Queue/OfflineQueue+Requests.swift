@@ -31,7 +31,7 @@ extension OfflineQueue {
     ///     - ``QueueError/noIdentity``: the endpoint requires a token, but the account is unknown.
     ///     - ``QueueError/unsuitableBody``: the body is larger than ``QueueLimits/body``, or the body is not in memory.
     ///     - ``QueueError/full(_:)``: the account has reached a limit. The queue doesn't remove other requests for a new one.
-    ///     - ``QueueError/locked``: the files or the key of the cipher are not available.
+    ///     - ``QueueError/locked``: the files, the key of the cipher or the credentials of the session are not available.
     ///     - ``QueueError/storage(_:)``: the disk is full or failed. With `isDurable`, the request may still be stored: if only the sync of
     ///       the request failed, the request is in the file, and the queue sends it.
     @discardableResult
@@ -371,7 +371,8 @@ extension OfflineQueue {
     ///
     /// The owner is the account that is signed in now. If the endpoint requires no token, the request has no account.
     /// - Throws: ``QueueError/invalidRequest(_:)``, ``QueueError/carriesCredentials``, ``QueueError/noIdentity`` or
-    ///   ``QueueError/unsuitableBody``.
+    ///   ``QueueError/unsuitableBody``. ``QueueError/locked`` if the credentials of the session can't be read, or
+    ///   ``QueueError/storage(_:)`` if the task was canceled meanwhile.
     func draft(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -386,7 +387,11 @@ extension OfflineQueue {
         if carriesCredentials(path) { throw .carriesCredentials }
         var account: String?
         if policy.isAuthorized, let session = client.session {
-            account = try? await session.identity
+            do {
+                account = try await session.identity
+            } catch {
+                throw error is CancellationError ? QueueError.storage(error) : .locked
+            }
             if account == nil { throw .noIdentity }
         }
         let queueing = policy.queueing ?? QueueingPolicy()
