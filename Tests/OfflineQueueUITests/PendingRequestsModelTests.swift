@@ -422,7 +422,7 @@ import Testing
     @Test(
         "A queue that is full or unavailable has a code and a text in every language",
         arguments: Language.supported,
-        [QueueError.full(.count), .full(.bytes), .locked, .storage(CancellationError()), .unsuitableBody]
+        [QueueError.full(.count), .full(.bytes), .locked, .storage(CocoaError(.fileWriteOutOfSpace)), .unsuitableBody]
     )
     func texts(language: Language, error: QueueError) {
         let shown = error.apiError(context: "note").presentation(in: language, now: Date(timeIntervalSince1970: 0))

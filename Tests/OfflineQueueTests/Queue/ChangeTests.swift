@@ -23,6 +23,19 @@ import Testing
         #expect(again.server.bodies == ["1b", "3"])
     }
 
+    @Test("A call that is canceled before its request is stored fails as canceled")
+    func canceledCall() async throws {
+        let bench = try await QueueBench()
+        let call = Task { [queue = bench.queue] in
+            while !Task.isCancelled { await Task.yield() }
+            return try await queue.send(.post, "/items", "1", options: .queued()) as QueueResult<Void>
+        }
+        call.cancel()
+        let error = await #expect(throws: APIError.self) { _ = try await call.value }
+        #expect(error?.kind == .cancelled && error?.attempts == 0)
+        #expect(bench.queue.counts.pending == 0)
+    }
+
     @Test("Refuses to edit, cancel or replace a request once an attempt began")
     func editDuringSend() async throws {
         let bench = try await QueueBench()

@@ -62,14 +62,17 @@ extension QueueError: CustomStringConvertible {
 
 extension QueueError: APIErrorConvertible {
     /// Returns the error for a call that could neither be sent nor stored. For ``invalidRequest(_:)``, the result is the associated
-    /// error. For ``noIdentity``, the result has the code of a missing token. Otherwise, the result has the kind `custom` and the code
-    /// `OFFLINE_QUEUE_FULL` or `OFFLINE_QUEUE_UNAVAILABLE`, with a text for the user in six languages.
+    /// error. For ``noIdentity``, the result has the code of a missing token. If the task was canceled, the result has the kind
+    /// `cancelled`, so that the app shows no error. Otherwise, the result has the kind `custom` and the code `OFFLINE_QUEUE_FULL` or
+    /// `OFFLINE_QUEUE_UNAVAILABLE`, with a text for the user in six languages.
     /// - Parameter context: The operation of the app that failed, such as `user_login`. The result contains it, except for
     ///   ``invalidRequest(_:)``.
     public func apiError(context: String?) -> APIError {
         if case .invalidRequest(let error) = self { return error }
-        var error = APIError(.custom, context: context, underlying: self)
+        let isCanceled = if case .storage(let cause) = self { cause is CancellationError } else { false }
+        var error = APIError(isCanceled ? .cancelled : .custom, context: context, underlying: self)
         error.attempts = 0
+        guard !isCanceled else { return error }
         switch self {
         case .full: (error.code, error.presentationText) = (ErrorCode("OFFLINE_QUEUE_FULL"), Self.fullText)
         case .noIdentity: (error.code, error.recovery) = (.authTokenMissing, .signIn)

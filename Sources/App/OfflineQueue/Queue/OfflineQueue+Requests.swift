@@ -94,7 +94,7 @@ extension OfflineQueue {
     /// If the app doesn't need the response, use ``enqueue(_:_:_:query:options:context:isDurable:)``, which does not wait for the network.
     ///
     /// If the task is canceled during the wait for the response, the method returns ``QueueResult/queued(_:)``, and the request stays
-    /// stored.
+    /// stored. If the task is canceled before the request is stored, the method throws an error of the kind `cancelled`.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the client's base URL.
