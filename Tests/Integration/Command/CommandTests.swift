@@ -165,7 +165,8 @@ import Testing
     func deleteNow() async throws {
         try await withFolder(sharesStores: true) { folder in
             let add = ["users", "add", "ana@example.com", "--first-name", "Ana"]
-            #expect(try await Binary.run(add, input: "a good password\n", in: folder).status == 0)
+            let added = try await Binary.run(add, input: "a good password\n", in: folder)
+            #expect(added.status == 0, "\(added.errors)")
             let delete = ["users", "delete", "ana@example.com", "--yes"]
             #expect(try await Binary.run(delete, in: folder).status == 0)
             #expect(try await Binary.run(["purge"], in: folder).output == "0 accounts removed\n")

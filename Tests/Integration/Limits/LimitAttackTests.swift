@@ -1,6 +1,7 @@
 import AccountContract
 import AccountRoutes
 import Foundation
+import OpenAPI
 import Testing
 
 @testable import AccountServer

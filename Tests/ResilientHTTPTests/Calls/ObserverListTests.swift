@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastTesting
+import Synchronization
 import Testing
 
 @testable import ResilientHTTP

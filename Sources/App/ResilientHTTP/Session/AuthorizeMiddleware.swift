@@ -1,5 +1,6 @@
 import ErrorContract
 public import HTTPTypes
+import RateLimiting
 import Timekeeping
 
 /// Adds the session's access token to requests. If the error code of a response requires a new token, refreshes the session.

@@ -93,7 +93,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Returns: The bytes, and whether the body is longer than the limit.
     /// - Throws: The error of the source; `CancellationError` if the task is canceled before the body is complete.
     public func collect(upTo limit: Int) async throws -> (bytes: [UInt8], isTruncated: Bool) {
-        let limit = max(0, limit)
+        let limit = Swift.max(0, limit)
         if case .whole(let bytes) = source {
             return bytes.count <= limit ? (bytes, false) : (Array(bytes.prefix(limit)), true)
         }
