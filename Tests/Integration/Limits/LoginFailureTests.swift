@@ -5,6 +5,8 @@ import AccountRoutes
 import Dispatch
 import ErrorContract
 import Foundation
+import HoldfastTesting
+import ServerMiddleware
 import StrictJSON
 import Synchronization
 import Testing
@@ -302,12 +304,36 @@ import Testing
 
     private func body(_ email: String) -> String { #"{"email":"\#(email)","password":"correct horse battery"}"# }
 
+    /// Sends requests whose passwords are queued behind the held checks, and then lets the deadlines of the requests pass.
+    /// - Parameters:
+    ///   - count: The number of requests.
+    ///   - clock: The clock of the server's deadlines.
+    ///   - send: Sends one request with additional headers.
+    /// - Returns: The statuses of the responses.
+    private func expire(
+        _ count: Int = 1,
+        on server: TestServer,
+        _ clock: ManualClock,
+        _ send: @escaping @Sendable (_ headers: [String]) async throws -> RawHTTP.Answer
+    ) async throws -> [Int] {
+        let gate = server.server.accounts.gate
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await send(["X-Request-Timeout-Ms: 2000"]).status } }
+            try await eventually { gate.queueLength == count }
+            clock.advance(by: .seconds(2))
+            return try await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        try await eventually { gate.queueLength == 0 }
+        return statuses
+    }
+
     @Test("Charges attempts that end before the check to the client, not to the account")
     func unchecked() async throws {
-        let hashing = HeldHashing()
+        let (hashing, clock) = (HeldHashing(), ManualClock())
         let cores = ProcessorCount.available
         let route = LimitedRoute.login
         try await withServer(hashing: hashing) {
+            $0.requestDeadline = RequestDeadline(.seconds(30), clock: clock)
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.standard
             $0.limits.policies[.loginFailures] = AccountLimit.loginFailures.standard
             $0.limits.policies[.loginIP] = AccountLimit.loginIP.policy(60, perSeconds: 3_600)
@@ -321,19 +347,14 @@ import Testing
                     group.addTask { _ = try await server.call(route, body: body(email), from: "203.0.113.\(number)") }
                 }
                 try await eventually { hashing.begun == cores }
-                // Twelve attempts, with enough time to reach the limits on a slow machine. The quota of the account is 10. While no check
-                // ends, the queue becomes shorter, but it always has a place per core.
+                // Twelve attempts. The quota of the account is 10. While no check ends, the queue becomes shorter, but it always has a
+                // place per core.
                 for first in stride(from: 0, to: 12, by: cores) {
-                    try await withThrowingTaskGroup(of: Int.self) { attempts in
-                        for _ in first..<min(first + cores, 12) {
-                            attempts.addTask {
-                                let deadline = ["X-Request-Timeout-Ms: 2000"]
-                                return try await server.call(route, body: body("ana@example.com"), headers: deadline).status
-                            }
-                        }
-                        for try await status in attempts { #expect(status == 504) }
+                    let count = min(cores, 12 - first)
+                    let statuses = try await expire(count, on: server, clock) { headers in
+                        try await server.call(route, body: body("ana@example.com"), headers: headers)
                     }
-                    try await eventually { server.server.accounts.gate.queueLength == 0 }
+                    #expect(statuses == Array(repeating: 504, count: count))
                 }
                 hashing.letGo()
                 try await group.waitForAll()
@@ -347,9 +368,10 @@ import Testing
 
     @Test("Requests that end before the password check use up no quota of the account")
     func uncheckedChanges() async throws {
-        let hashing = HeldHashing()
+        let (hashing, clock) = (HeldHashing(), ManualClock())
         let cores = ProcessorCount.available
         try await withServer(hashing: hashing) {
+            $0.requestDeadline = RequestDeadline(.seconds(30), clock: clock)
             $0.limits.policies[.export] = AccountLimit.export.policy(1, perSeconds: 3_600)
             $0.limits.policies[.changeEmail] = AccountLimit.changeEmail.policy(1, perSeconds: 3_600)
             $0.limits.policies[.verifyEmail] = AccountLimit.verifyEmail.policy(1, perSeconds: 3_600)
@@ -378,10 +400,10 @@ import Testing
                 }
                 try await eventually { hashing.begun == cores }
                 for (path, json) in calls {
-                    let deadline = ["X-Request-Timeout-Ms: 2000"]
-                    let response = try await server.send("POST", path, json, bearer: access, headers: deadline)
-                    #expect(response.status == 504, "\(path)")
-                    try await eventually { server.server.accounts.gate.queueLength == 0 }
+                    let statuses = try await expire(on: server, clock) { headers in
+                        try await server.send("POST", path, json, bearer: access, headers: headers)
+                    }
+                    #expect(statuses == [504], "\(path)")
                 }
                 hashing.letGo()
                 try await group.waitForAll()
@@ -396,9 +418,10 @@ import Testing
 
     @Test("Uses of a link that end before the password check don't count for the link")
     func uncheckedLinks() async throws {
-        let hashing = HeldHashing()
+        let (hashing, clock) = (HeldHashing(), ManualClock())
         let cores = ProcessorCount.available
         try await withServer(hashing: hashing) {
+            $0.requestDeadline = RequestDeadline(.seconds(30), clock: clock)
             $0.limits.policies[.linkAttempts] = AccountLimit.linkAttempts.policy(2, perSeconds: 3_600)
             $0.trustLoopback()
         } _: { server in
@@ -412,12 +435,14 @@ import Testing
                     group.addTask { _ = try await server.call(.login, body: body(email), from: "203.0.113.\(number)") }
                 }
                 try await eventually { hashing.begun == cores }
-                let deadline = ["X-Request-Timeout-Ms: 2000"]
-                #expect(try await server.post(AccountPath.verifyEmail, json, headers: deadline).status == 504)
-                try await eventually { server.server.accounts.gate.queueLength == 0 }
                 let form = "token=\(token)&current_password=correct+horse+battery"
-                #expect(try await server.send(form, to: "/verify-email", headers: deadline).status == 504)
-                try await eventually { server.server.accounts.gate.queueLength == 0 }
+                let ofApp = try await expire(on: server, clock) { headers in
+                    try await server.post(AccountPath.verifyEmail, json, headers: headers)
+                }
+                let ofPage = try await expire(on: server, clock) { headers in
+                    try await server.send(form, to: "/verify-email", headers: headers)
+                }
+                #expect(ofApp == [504] && ofPage == [504])
                 hashing.letGo()
                 try await group.waitForAll()
             }
