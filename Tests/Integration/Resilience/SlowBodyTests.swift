@@ -1,5 +1,6 @@
 import Attacks
 import Foundation
+import ServerMiddleware
 import Testing
 
 @testable import AccountServer
@@ -11,6 +12,9 @@ import Testing
         try await withServer {
             $0.load.requestsInFlight = 2
             $0.load.requestsWaiting = 0
+            // On a slow machine, no body may be late before the test ends.
+            $0.reader = RequestReader(bodyDeadline: .seconds(600))
+            $0.requestDeadline = RequestDeadline(.seconds(600))
         } _: { server in
             let connections = HeldConnections(to: server.url)
             let head = "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
