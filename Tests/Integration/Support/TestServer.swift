@@ -16,7 +16,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// A server for one test: a free port, a new data folder, cheap hashing, and a mail worker with very short pauses.
+/// A server for one test: a free port, a new data folder, cheap hashing, and a mail worker with short pauses.
 struct TestServer: Sendable {
     let url: URL
     let server: HoldfastServer
@@ -123,7 +123,8 @@ func withServer<Result: Sendable>(
     var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
     configuration.environment = .development
     configuration.appName = "Crowns"
-    configuration.mailPause = .milliseconds(1)...(.milliseconds(3))
+    // Each pause ends with several reads of the queue. With shorter pauses, idle servers would use a large part of the processors.
+    configuration.mailPause = .milliseconds(10)...(.milliseconds(30))
     configuration.limits.memory = TestStores.limitMemory << 20
     // All tests use the same client address.
     for limit in AccountLimit.allCases where limit != .resetEmail {
