@@ -10,6 +10,7 @@ import HoldfastURLSession
 import PasswordHashes
 import RateLimiting
 import ResilientHTTP
+import ServerMiddleware
 import StrictJSON
 import Testing
 
@@ -125,6 +126,8 @@ func withServer<Result: Sendable>(
     configuration.appName = "Crowns"
     // Each pause ends with several reads of the queue. With shorter pauses, idle servers would use a large part of the processors.
     configuration.mailPause = .milliseconds(10)...(.milliseconds(30))
+    // Hundreds of servers share the machine, which may also pause for seconds. `RawHTTP` waits a little longer.
+    configuration.requestDeadline = RequestDeadline(.seconds(100))
     configuration.limits.memory = TestStores.limitMemory << 20
     // All tests use the same client address.
     for limit in AccountLimit.allCases where limit != .resetEmail {
