@@ -40,19 +40,16 @@ package final class MailServer: Sendable {
     }
 
     package let folder: URL
+    /// The port that the server listens on, also after a restart.
+    package let port: Int
     private let options: [String]
     private let process = Mutex<Process?>(nil)
-    private let boundPort = Mutex(0)
-    private let heldSocket = Mutex<Int32?>(nil)
 
-    /// The port that the server listens on.
-    package var port: Int { boundPort.withLock { $0 } }
     /// The file of the authority that issued its certificate.
     package var authorities: String { folder.appending(path: "ca.pem").path }
 
-    private init(folder: URL, options: [String]) {
-        self.folder = folder
-        self.options = options
+    private init(folder: URL, port: Int, options: [String]) {
+        (self.folder, self.port, self.options) = (folder, port, options)
     }
 
     /// Runs a server for the duration of a closure.
@@ -61,16 +58,13 @@ package final class MailServer: Sendable {
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-smtp-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = MailServer(folder: folder, options: options)
+        let server = MailServer(folder: folder, port: try freePort(), options: options)
         try await server.start()
-        defer {
-            server.kill()
-            server.freePort()
-        }
+        defer { server.kill() }
         return try await body(server)
     }
 
-    /// Starts the server, on the same port as before if there was one.
+    /// Starts the server, again after ``stop()``.
     package func start() async throws {
         let process = Process()
         process.executableURL = try python(of: "mail-tools", from: "scripts/python-tools mail-tools")
@@ -86,11 +80,10 @@ package final class MailServer: Sendable {
         try Data().write(to: errors)
         process.standardError = try FileHandle(forWritingTo: errors)
         let first = try await process.start(readingFirstLineOf: output)
-        guard let bound = Int(first) else {
+        guard Int(first) == port else {
             let reason = try String(contentsOf: errors, encoding: .utf8)
             throw Failure(description: "the mail server did not start: \(first) \(reason)")
         }
-        boundPort.withLock { $0 = bound }
         self.process.withLock { $0 = process }
     }
 
@@ -99,33 +92,6 @@ package final class MailServer: Sendable {
         guard let process = process.withLock({ $0 }) else { return }
         kill()
         _ = await process.ended()
-        holdPort()
-    }
-
-    /// Reserves the port without listening, so that no other test gets it. The next start can still listen, because both reuse
-    /// the address.
-    private func holdPort() {
-        freePort()
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var yes: Int32 = 1
-        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        _ = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        heldSocket.withLock { $0 = socket }
-    }
-
-    private func freePort() {
-        heldSocket.withLock { socket in
-            if let socket { close(socket) }
-            socket = nil
-        }
     }
 
     private func kill() {
