@@ -89,6 +89,14 @@ enum PostgresProcesses {
         try process.start()
     }
 
+    /// Returns whether a process exists. A process that has ended, but whose parent has not noticed its end, counts as ended.
+    static func isRunning(_ process: Int32) -> Bool {
+        guard kill(process, 0) == 0 else { return false }
+        // The state follows the name, which is in parentheses.
+        let state = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.split(separator: ")").last
+        return state?.hasPrefix(" Z") != true
+    }
+
     /// Returns the ids of a process's children.
     static func children(of process: Int32) async throws -> [Int32] {
         let text = (try? await run("/usr/bin/pgrep", ["-P", "\(process)"])) ?? ""

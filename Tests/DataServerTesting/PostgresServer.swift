@@ -130,10 +130,18 @@ package final class PostgresServer: Sendable {
     /// checkpoint, `SIGKILL` is a crash of the whole machine.
     package func stop(_ signal: Int32 = SIGINT) async throws {
         guard let id = process.withLock({ $0 }) else { return }
-        let children = signal == SIGKILL ? try await PostgresProcesses.children(of: id) : []
+        var children: [Int32] = []
+        if signal == SIGKILL {
+            // A stopped server starts no further children.
+            kill(id, SIGSTOP)
+            children = try await PostgresProcesses.children(of: id)
+        }
         kill(id, signal)
         for child in children { kill(child, signal) }
-        try await waitUntil("PostgreSQL stops") { kill(id, 0) != 0 }
+        // The next start fails while a child still uses the shared memory. On a busy machine, a killed child takes a while to end.
+        try await waitUntil("PostgreSQL stops") {
+            kill(id, 0) != 0 && !children.contains { PostgresProcesses.isRunning($0) }
+        }
         process.withLock { $0 = nil }
     }
 
