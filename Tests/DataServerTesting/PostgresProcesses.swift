@@ -105,11 +105,15 @@ enum PostgresProcesses {
 }
 
 /// Waits until a condition is true.
-/// - Throws: ``TestFailure`` after two minutes.
+///
+/// The pause between two checks grows to a tenth of a second, because many conditions start a process.
+/// - Throws: ``TestFailure`` after five minutes.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let end = ContinuousClock.now.advanced(by: .seconds(120))
+    let end = ContinuousClock.now.advanced(by: .seconds(300))
+    var pause = Duration.milliseconds(5)
     while try await !condition() {
         guard ContinuousClock.now < end else { throw TestFailure("waited in vain: \(what)") }
-        try await Task.sleep(for: .milliseconds(10))
+        try await Task.sleep(for: pause)
+        pause = min(pause * 3 / 2, .milliseconds(100))
     }
 }

@@ -56,9 +56,9 @@ package final class ValkeyServer: Sendable {
         let started = try ServerProcess.start("redis-server", arguments + options, log: logFile)
         process.withLock { $0 = started }
         try await waitUntil("redis-server starts: \(logFile.path)") {
-            if try await hasStarted() { return true }
             guard started.isRunning else { throw TestFailure("redis-server did not start: \(log)") }
-            return false
+            guard isListening(port) else { return false }
+            return try await hasStarted()
         }
     }
 
