@@ -328,10 +328,11 @@ import Testing
             try await Binary.serve(environment: environment, in: folder, endingWith: SIGKILL) { _, process in
                 kill(process.processIdentifier, SIGSTOP)
                 _ = try await postgres.sql("UPDATE server SET renewed_at = renewed_at - 10.5", database: database)
+                // Another server's row that does not expire, so that a slow machine has time to continue the suspended one.
                 _ = try await postgres.sql(
                     """
                     INSERT INTO server (id, name, version, is_alone, clock_ahead, renewed_at)
-                    VALUES (gen_random_uuid(), 'other/1', '1.0.0', true, 0, extract(epoch FROM clock_timestamp()))
+                    VALUES (gen_random_uuid(), 'other/1', '1.0.0', true, 0, extract(epoch FROM clock_timestamp()) + 3600)
                     """,
                     database: database
                 )
