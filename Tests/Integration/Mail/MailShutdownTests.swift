@@ -16,7 +16,7 @@ import Testing
                 try await stores.addAccount("held@example.com")
                 let environment = [
                     "ENVIRONMENT": "development", "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)",
-                    "EMAIL_FROM": "Crowns <crowns@example.com>",
+                    "EMAIL_FROM": "Crowns <crowns@example.com>", "EMAIL_TIMEOUT": "300",
                 ]
                 try await Binary.serve(environment: environment, in: folder, endingWith: SIGTERM) { url, process in
                     let response = try await RawHTTP.send(
