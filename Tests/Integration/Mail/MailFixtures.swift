@@ -89,13 +89,7 @@ extension MailServer.Received {
 extension MailServer {
     /// Returns the emails once there are at least this many.
     func received(atLeast count: Int) async throws -> [Received] {
-        let clock = ContinuousClock()
-        let deadline = clock.now.advanced(by: .seconds(60))
-        while clock.now < deadline {
-            let mails = try received()
-            if mails.count >= count { return mails }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw RawHTTP.Failure(description: "fewer than \(count) mails came")
+        try await eventually { try received().count >= count }
+        return try received()
     }
 }
