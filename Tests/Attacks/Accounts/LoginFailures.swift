@@ -100,8 +100,10 @@ extension AttackedServer.Response {
         let body =
             String(decoding: self.body, as: UTF8.self)
             .replacing(/"request_id":"[^"]*"/, with: "").replacing(/"timestamp":"[^"]*"/, with: "")
-            .replacing(/"retry_after":\d+/, with: "")
-        let fields = fields.filter { !["x-request-id", "date", "retry-after"].contains($0.key) }
+            .replacing(/"retry_after":\d+/, with: "").replacing(/\d+ (?:second|minute|hour)s?/, with: "")
+        // The delay is also in the text of a refusal, so that the length changes with it.
+        let changing = ["x-request-id", "date", "retry-after"] + (status == 429 ? ["content-length"] : [])
+        let fields = fields.filter { !changing.contains($0.key) }
         return ["\(status)"] + fields.map { "\($0.key): \($0.value.replacing(/;t=\d+/, with: ""))" }.sorted() + [body]
     }
 }
