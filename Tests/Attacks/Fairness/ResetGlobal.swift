@@ -9,6 +9,7 @@ struct ResetGlobal: Attack {
     }
 
     private var quota: Int { size.pick(small: 60, full: 600) }
+    private var window: Duration { .seconds(size.pick(small: 6, full: 60)) }
 
     /// The small size sends emails at the same rate, with a tenth of the number.
     var settings: [String: String] { size == .small ? ["LIMIT_RESET_GLOBAL": "60/6"] : [:] }
@@ -19,6 +20,7 @@ struct ResetGlobal: Attack {
         let users = try await server.people(60)
         let flood = size.pick(small: 300, full: 3_000, tenfold: 30_000)
         progress("\(flood) requests from one /56")
+        let begin = ContinuousClock.now
         async let attacks = server.tally(flood, atOnce: 16) { number in
             try await server.requestReset(
                 targets[number % targets.count],
@@ -30,12 +32,15 @@ struct ResetGlobal: Attack {
             try await server.requestReset(users[number], from: ClientAddresses.network24(number))
         }
         let attacked = try await attacks
+        let windows = Int((ContinuousClock.now - begin) / window) + 1
         let after = try await server.tally(30, atOnce: 4) { number in
             try await server.requestReset(users[30 + number], from: ClientAddresses.network48(1_000 + number))
         }
         report.require("users of other networks during the attack", served: during, percent: 99)
         report.require("users of other networks after the attack", served: after, percent: 99)
-        report.require("the attack is refused", counted: "\(attacked)", attacked[429] * 2 > attacked.total)
+        // Most requests, except if the attack takes so long that it may use several windows. In each, the fair share adds up to a quota.
+        let most = max(attacked.total / 2, 2 * quota * windows)
+        report.require("the attack is refused", counted: "\(attacked)", attacked.total - attacked[429] < most)
         progress("waiting for emails")
         let wait = try await server.wait { server in
             let recipients = try server.recipients()
