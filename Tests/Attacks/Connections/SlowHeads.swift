@@ -10,7 +10,7 @@ public struct SlowHeads: Attack {
     public init(size: AttackSize) { self.size = size }
 
     public var settings: [String: String] {
-        AttackedServer.settingsOfConnections(size == .small ? ["MAX_CONNECTIONS": "64", "HEADER_TIMEOUT_SECONDS": "1"] : [:])
+        AttackedServer.settingsOfConnections(size == .small ? ["MAX_CONNECTIONS": "64", "HEADER_TIMEOUT_SECONDS": "3"] : [:])
     }
 
     public func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
