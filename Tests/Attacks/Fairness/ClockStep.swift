@@ -21,20 +21,29 @@ struct ClockStep: Attack {
         try await buildLibrary()
         try await server.restart()
         let people = try await server.people(6)
-        var tokens: [String] = []
-        for number in 0..<4 {
-            let response = try await server.signIn(people[number], from: ClientAddresses.network24(number))
-            tokens.append(try Tokens(response).refreshToken)
+        func token(_ number: Int) async throws -> String {
+            try Tokens(try await server.signIn(people[number], from: ClientAddresses.network24(number))).refreshToken
         }
-        func use(_ number: Int) async throws -> Int {
-            let body = #"{"refresh_token":"\#(tokens[number])"}"#
-            return try await server.call("POST", AccountPath.refresh, body: body, from: ClientAddresses.network24(number)).status
+        func use(_ token: String) async throws -> Int {
+            let body = #"{"refresh_token":"\#(token)"}"#
+            return try await server.call("POST", AccountPath.refresh, body: body, from: ClientAddresses.network24(0)).status
         }
-        for number in 0..<4 { _ = try await use(number) }
+        let tokens = (try await token(1), try await token(2))
+        _ = try await (use(tokens.0), use(tokens.1))
         let used = ContinuousClock.now
         progress("an hour forward")
-        try set(3_600)
-        report.requireStatus(200, try await use(0), "a repeated refresh within its window after a step forward")
+        var repeated = 0
+        // On a machine that pauses, the second use can come after the window of ten seconds. In that case, another token is tried.
+        for _ in 0..<5 {
+            try set(0)
+            let fresh = try await token(0)
+            let begin = ContinuousClock.now
+            _ = try await use(fresh)
+            try set(3_600)
+            repeated = try await use(fresh)
+            if repeated == 200 || ContinuousClock.now - begin < .seconds(10) { break }
+        }
+        report.requireStatus(200, repeated, "a repeated refresh within its window after a step forward")
         // This email is requested while the clock is ahead and the mailbox is missing; it waits some seconds.
         let away = server.mailbox.appendingPathExtension("away")
         try FileManager.default.moveItem(at: server.mailbox, to: away)
@@ -47,12 +56,12 @@ struct ClockStep: Attack {
         let wait = try await server.wait { try $0.recipients()[people[4]] == 1 }
         report.require("an email that failed before a step back is sent", within: wait)
         try await Task.sleep(until: used + .seconds(11))
-        report.requireStatus(401, try await use(1), "a used refresh token after its window")
+        report.requireStatus(401, try await use(tokens.0), "a used refresh token after its window")
         progress("a kill, and an hour forward again")
         await server.stop(SIGKILL)
         try set(0)
         try await server.start()
-        report.requireStatus(401, try await use(2), "a used refresh token after its window and a kill")
+        report.requireStatus(401, try await use(tokens.1), "a used refresh token after its window and a kill")
         _ = try await server.requestReset(people[5], from: ClientAddresses.network24(5))
         try set(-3_600)
         report.require(
