@@ -95,7 +95,7 @@ struct BrownOut: Attack {
 
     /// Signs in from all apps before, during and after the brown-out.
     ///
-    /// At the small size, the brown-out and the time after it also last until a sign-in has succeeded, at most a minute longer than
+    /// At the small size, the brown-out and the time after it also last until a sign-in has succeeded, at most three minutes longer than
     /// planned. On a busy machine, the planned time can be too short for one sign-in.
     /// - Parameter rate: The calls per second of all apps together.
     /// - Returns: The calls, and the end of the brown-out in seconds.

@@ -211,7 +211,7 @@ private final class Stage: Sendable {
 
     private static func tokens(_ count: Int, in folder: URL) async throws -> [String] {
         let mailbox = folder.appending(path: "data/mailbox")
-        for _ in 0..<600 {
+        for _ in 0..<1_800 {
             let files = (try? FileManager.default.contentsOfDirectory(at: mailbox, includingPropertiesForKeys: nil)) ?? []
             let mails = files.filter { $0.pathExtension == "eml" }
             if mails.count >= count {
