@@ -132,6 +132,16 @@ final class Cluster: Sendable {
         }
     }
 
+    /// The number of emails that servers have released because they considered another server stopped. Each of them may have been sent
+    /// twice. If the machine has paused for ten seconds, servers also consider running servers stopped.
+    var releasedEmails: Int {
+        members.reduce(0) { sum, member in
+            let log = (try? String(contentsOf: member.log, encoding: .utf8)) ?? ""
+            let lines = log.matches(of: /Emails of a stopped server released.* mail\.count=(\d+)/)
+            return lines.reduce(sum) { $0 + (Int($1.1) ?? 0) }
+        }
+    }
+
     private func status(_ path: String, of number: Int) async -> Int? {
         try? await RawHTTP.send("GET", path, to: urls[number]).status
     }

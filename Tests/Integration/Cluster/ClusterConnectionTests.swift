@@ -18,7 +18,7 @@ import Testing
                     try await waitUntil("cut \(number)") { proxy.cuts >= number }
                 }
             }
-            #expect(try await load.verify() == 0)
+            #expect(try await load.verify() <= cluster.releasedEmails)
             try await expectNoTransaction(in: database, of: server)
             // Each server has at most 16 connections. The backends of cut connections have ended.
             try await waitUntil("no connection is left over") {
@@ -118,7 +118,7 @@ import Testing
                 let wanted = rounds(300)
                 while load.responses < wanted { try await Task.sleep(for: .milliseconds(20)) }
             }
-            #expect(try await load.verify() == 0)
+            #expect(try await load.verify() <= cluster.releasedEmails)
             try await expectNoTransaction(in: database, of: server)
             #expect(faults.count > 0)
             #expect(faults.violations.isEmpty)
