@@ -388,7 +388,7 @@ import Testing
             try process.start()
             defer { if process.isRunning { process.terminate() } }
             let data = folder.appending(path: "data").path
-            while process.isRunning, !Task.isCancelled, !FileManager.default.fileExists(atPath: data) { await Task.yield() }
+            try await eventually { !process.isRunning || FileManager.default.fileExists(atPath: data) }
             let hangups = Task {
                 while !Task.isCancelled {
                     kill(process.processIdentifier, SIGHUP)

@@ -76,7 +76,7 @@ import Testing
             let connection = try RawConnection(get: "\(LabServer.root)/answer?\(query)", from: server.url)
             await server.clock.waitForSleepers()
             connection.close()
-            while server.clock.sleeperCount > 0 { await Task.yield() }
+            try await eventually { server.clock.sleeperCount == 0 }
         }
     }
 

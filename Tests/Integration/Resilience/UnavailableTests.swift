@@ -33,7 +33,7 @@ import Timekeeping
             $0.load.requestsWaiting = 0
         } _: { server in
             async let first = register(server, "ana", ScriptedHashing.hanging)
-            while hashing.hangs == 0 { await Task.yield() }
+            try await eventually { hashing.hangs > 0 }
             for path in ["/api/auth/me", "/docs", "/reset-password"] {
                 // While no request ends, the measured rate falls with time, so the delay grows.
                 expectWait(try await RawHTTP.send("GET", path, to: server.url), in: 1...60, "\(path)")
@@ -67,7 +67,7 @@ import Timekeeping
             $0.load.requestsWaiting = 1
         } _: { server in
             async let first = register(server, "ana", ScriptedHashing.hanging)
-            while hashing.hangs == 0 { await Task.yield() }
+            try await eventually { hashing.hangs > 0 }
             expectWait(try await RawHTTP.send("GET", "/docs", to: server.url), in: 1...60, "waited")
             hashing.release()
             _ = try await first

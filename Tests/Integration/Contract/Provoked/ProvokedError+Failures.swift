@@ -23,10 +23,10 @@ extension ProvokedError {
             let request = Task { try await provocation.register(password: ScriptedHashing.hanging) }
             // Its deadline must pass only after it hangs. Otherwise it would not hang, and its release would let the next one
             // pass.
-            while provocation.hashing.hangs == 0, !Task.isCancelled { await Task.yield() }
+            try await eventually { provocation.hashing.hangs > 0 }
             let response = try await provocation.moving(provocation.clocks.route) { try await request.value }
             provocation.hashing.release()
-            while provocation.hashing.hangs > 0, !Task.isCancelled { await Task.yield() }
+            try await eventually { provocation.hashing.hangs == 0 }
             return response
         },
         ProvokedError(.requestConflict, "a repetition of what is still worked on") { provocation in
@@ -38,7 +38,7 @@ extension ProvokedError {
                 try await provocation.send("POST", "/api/confirm-password-reset/", body, ["Idempotency-Key: \(provocation.mark)"])
             }
             async let first = confirm()
-            while provocation.hashing.hangs == 0, !Task.isCancelled { await Task.yield() }
+            try await eventually { provocation.hashing.hangs > 0 }
             let second = try await confirm()
             provocation.hashing.release()
             #expect(try await first.status == 200)

@@ -72,7 +72,8 @@ struct Provocation: Sendable {
         }()
         while !isDone.withLock({ $0 }) {
             clock.advance(by: .milliseconds(500))
-            await Task.yield()
+            // Leaves the processor to the server.
+            try await Task.sleep(for: .milliseconds(1))
         }
         return try await pending
     }
