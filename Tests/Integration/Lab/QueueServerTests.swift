@@ -20,7 +20,14 @@ import Testing
         #expect(scenarios.count == 6)
         try await withServer { server in
             try await withFolder { folder in
-                let client = APIClient(baseURL: server.url, transport: .urlSession(), middleware: [RetryMiddleware(.never)])
+                var client = APIClient(
+                    baseURL: server.url,
+                    transport: .urlSession(),
+                    timeout: .seconds(120),
+                    middleware: [RetryMiddleware(.never)]
+                )
+                // A slow machine must not end an attempt, because the attempts are counted.
+                client.attemptTimeout = .seconds(120)
                 let queue = try await OfflineQueue.open(folder.appending(path: "queue"), client: client)
                 var ids: [String: QueuedRequestID] = [:]
                 for scenario in scenarios {
