@@ -73,9 +73,7 @@
         /// Runs a closure with the file on the queue of this object.
         /// - Throws: The error of the closure.
         func perform<Value: Sendable>(_ body: @escaping @Sendable (TemporaryFile) throws -> Value) async throws -> Value {
-            try await withCheckedThrowingContinuation { caller in
-                queue.async { [self] in caller.resume(with: Result { try body(self) }) }
-            }
+            try await queue.run { [self] in try body(self) }
         }
 
         /// Writes the whole body of a request to the file, before the session sends any part of it.

@@ -67,7 +67,7 @@ public final class FileResponseCache: ResponseCache {
     /// Returns a stored response, and marks it as used; `nil` if no response is stored.
     /// - Parameter key: The session and the address of the request.
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
-        await onQueue { [self] in
+        await queue.run { [self] in
             let name = Self.name(of: key)
             guard let bytes = try? PrivateFile.read(path(of: name), upTo: maximumSize),
                 let record = try? PropertyListDecoder().decode(Record.self, from: Data(bytes)), record.key == key
@@ -85,7 +85,7 @@ public final class FileResponseCache: ResponseCache {
     ///   - response: The response with its complete body.
     ///   - key: The session and the address of the request.
     public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
-        await onQueue { [self] in
+        await queue.run { [self] in
             let name = Self.name(of: key)
             list()
             let (head, body) = (response.response, Data(response.body))
@@ -93,7 +93,7 @@ public final class FileResponseCache: ResponseCache {
             encoder.outputFormat = .binary
             guard let data = try? encoder.encode(Record(key: key, response: head, varying: response.varying, body: body)),
                 data.count <= maximumSize / 8,
-                (try? write(Array(data), to: path(of: name))) != nil
+                (try? PrivateFile.replace(path(of: name), in: folder, with: Array(data))) != nil
             else { return delete(name) }
             state.withLock { $0.note(name, size: data.count) }
             dropOldest()
@@ -103,7 +103,7 @@ public final class FileResponseCache: ResponseCache {
     /// Removes the response of a key, if it is stored.
     /// - Parameter key: The session and the address of the request.
     public func remove(_ key: ResponseCacheKey) async {
-        await onQueue { [self] in
+        await queue.run { [self] in
             list()
             delete(Self.name(of: key))
         }
@@ -112,7 +112,7 @@ public final class FileResponseCache: ResponseCache {
     /// Removes all responses of a session. O(number of files).
     /// - Parameter owner: The identifier of the session, as in ``ResponseCacheKey/owner``.
     public func removeAll(of owner: String) async {
-        await onQueue { [self] in
+        await queue.run { [self] in
             list()
             let prefix = Self.prefix(of: owner)
             for name in state.withLock({ $0.files?.keys.filter { $0.hasPrefix(prefix) } ?? [] }) { delete(name) }
@@ -121,16 +121,9 @@ public final class FileResponseCache: ResponseCache {
 
     /// Removes all responses of all sessions, and the responses to calls without a session.
     public func removeAll() async {
-        await onQueue { [self] in
+        await queue.run { [self] in
             list()
             for name in state.withLock({ $0.files?.keys.map(\.self) ?? [] }) { delete(name) }
-        }
-    }
-
-    /// Runs a closure on the queue.
-    private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: body()) }
         }
     }
 }
@@ -153,21 +146,6 @@ extension FileResponseCache {
             state.files = [:]
             for (name, size, _) in known.sorted(by: { $0.2 < $1.2 }) { state.note(name, size: size) }
         }
-    }
-
-    /// Writes a file, and creates the folder if it is missing.
-    private func write(_ bytes: [UInt8], to path: String) throws {
-        do throws(FileFailure) {
-            return try PrivateFile.replace(path, with: bytes)
-        } catch {
-            guard error.isMissing else { throw error }
-        }
-        try FileManager.default.createDirectory(
-            at: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        try PrivateFile.replace(path, with: bytes)
     }
 
     /// Removes a file, if it exists.

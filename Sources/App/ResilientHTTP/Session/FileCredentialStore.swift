@@ -119,34 +119,20 @@ private struct SecretFile: SecretStore {
     let url: URL
 
     func loadSecret() async throws -> Data? {
-        try await onQueue { path in try PrivateFile.read(path, upTo: Self.maximumSize).map { Data($0) } }
-    }
-
-    func saveSecret(_ secret: Data?) async throws {
-        try await onQueue { path in
-            guard let secret else { return try PrivateFile.remove(path) }
-            try PrivateFile.replace(path, with: [UInt8](secret), isShared: true)
+        try await Self.queue.runFileWork { [path = url.path] in
+            try PrivateFile.read(path, upTo: Self.maximumSize).map { Data($0) }
         }
     }
 
-    /// Runs a closure with the path of the file on the queue. Converts errors of files to `POSIXError`.
-    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable (String) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async { [path = url.path] in
-                continuation.resume(
-                    with: Result { try body(path) }.mapError { ($0 as? FileFailure).map(POSIXError.init) ?? $0 }
-                )
-            }
+    func saveSecret(_ secret: Data?) async throws {
+        try await Self.queue.runFileWork { [path = url.path] in
+            guard let secret else { return try PrivateFile.remove(path) }
+            try PrivateFile.replace(path, with: [UInt8](secret), isShared: true)
         }
     }
 }
 
 extension POSIXError {
-    /// Creates the error for a file operation that failed. A file that is too large gets the code `EIO`.
-    init(_ failure: FileFailure) {
-        self.init(POSIXErrorCode(rawValue: failure.code) ?? .EIO)
-    }
-
     /// The error of the last system call that failed, from `errno`.
     fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -30,7 +30,7 @@ struct KeychainItem: Sendable {
     /// Returns the item's data; `nil` if there is no item.
     func read() async throws(Failure) -> Data? {
         let query = attributes.query
-        let (status, data) = await onQueue { $0.copyMatching(query) }
+        let (status, data) = await Self.queue.run { [functions] in functions.copyMatching(query) }
         if status == .itemNotFound { return nil }
         guard status == .success else { throw Failure(status: status) }
         guard let data else { throw Failure(status: .decode) }
@@ -39,8 +39,7 @@ struct KeychainItem: Sendable {
 
     /// Replaces the item's data and accessibility. If there is no item, adds it.
     func write(_ data: Data) async throws(Failure) {
-        let attributes = attributes
-        let status = await onQueue { functions in
+        let status = await Self.queue.run { [attributes, functions] in
             let status = functions.update(attributes.query, accessibility: attributes.accessibility, data: data)
             guard status == .itemNotFound else { return status }
             let added = functions.add(attributes, data: data)
@@ -54,15 +53,8 @@ struct KeychainItem: Sendable {
     /// Removes the item, if there is one.
     func remove() async throws(Failure) {
         let query = attributes.query
-        let status = await onQueue { $0.delete(query) }
+        let status = await Self.queue.run { [functions] in functions.delete(query) }
         guard status == .success || status == .itemNotFound else { throw Failure(status: status) }
-    }
-
-    /// Runs a call of keychain services on the queue, and returns its result.
-    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable (any SecItemFunctions) -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            Self.queue.async { [functions] in continuation.resume(returning: body(functions)) }
-        }
     }
 }
 

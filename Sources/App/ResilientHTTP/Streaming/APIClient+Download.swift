@@ -393,10 +393,6 @@ final class PartialFile: Sendable {
 
     /// Runs a closure on the queue of the file.
     private func perform(_ body: @escaping @Sendable (PartialFile, inout State) throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-            queue.async { [self] in
-                done.resume(with: Result { try state.withLock { try body(self, &$0) } })
-            }
-        }
+        try await queue.run { [self] in try state.withLock { try body(self, &$0) } }
     }
 }

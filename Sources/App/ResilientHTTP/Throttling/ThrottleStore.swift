@@ -86,7 +86,7 @@ public final class ThrottleFile: ThrottleStore {
     /// - Throws: `POSIXError` if the file can't be read, with `EIO` if the file is too large. `DecodingError` if the file isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)
-        return try await onQueue {
+        return try await queue.runFileWork {
             guard let bytes = try PrivateFile.read(path, upTo: Self.maximumSize) else { return nil }
             return try JSONDecoder().decode(ThrottleSnapshot.self, from: Data(bytes))
         }
@@ -99,36 +99,13 @@ public final class ThrottleFile: ThrottleStore {
     /// - Throws: `POSIXError` if the file can't be written.
     public func save(_ snapshot: ThrottleSnapshot, user: String?) async throws {
         let path = path(of: user)
-        let folder = folder
-        try await onQueue {
-            let bytes = Array(try JSONEncoder().encode(snapshot))
-            do throws(FileFailure) {
-                return try PrivateFile.replace(path, with: bytes)
-            } catch {
-                guard error.isMissing else { throw error }
-            }
-            try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-            try PrivateFile.replace(path, with: bytes)
+        try await queue.runFileWork { [folder] in
+            try PrivateFile.replace(path, in: folder, with: Array(try JSONEncoder().encode(snapshot)))
         }
     }
 
     /// Returns the path of a user's file.
     func path(of user: String?) -> String {
         folder.appending(path: "throttle-\(user.map { String(PrivateFile.digest($0), radix: 16) } ?? "nobody").json").path
-    }
-
-    /// Runs a closure on the queue. Converts errors of files to `POSIXError`.
-    private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                continuation.resume(
-                    with: Swift.Result { try body() }.mapError { ($0 as? FileFailure).map(POSIXError.init) ?? $0 }
-                )
-            }
-        }
     }
 }

@@ -214,9 +214,7 @@ public final class FileChunks: Sendable {
     /// - Returns: At most ``RequestBody/chunkSize`` bytes.
     /// - Throws: The error of the file system. If the task is canceled, a read that has begun continues to its end.
     public func next() async throws -> [UInt8]? {
-        try await withCheckedThrowingContinuation { reader in
-            queue.async { [self] in reader.resume(with: Result { try read() }) }
-        }
+        try await queue.run { [self] in try read() }
     }
 
     /// Returns the next chunk, or `nil` at the end of the file. Blocks the thread.
