@@ -54,16 +54,14 @@ extension AccountClient {
         email: EmailAddress? = nil,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        let context = "email_verify_request"
-        if email == nil { try await credentials(context: context) }
-        let response: MessageResponse = try await post(
+        try await message(
             AccountPath.requestVerification,
             VerificationRequest(email: email),
             submission,
             isAuthorized: email == nil,
-            context: context
+            context: "email_verify_request",
+            default: ContractText.nextStepSent
         )
-        return response.message ?? text(ContractText.nextStepSent)
     }
 
     /// Verifies an address by a link. Sessions continue.
@@ -81,8 +79,14 @@ extension AccountClient {
         currentPassword: Password? = nil,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await confirm(AccountPath.verifyEmail, token, currentPassword, submission, context: "email_verify")
-            ?? text(ContractText.emailVerified)
+        try await message(
+            AccountPath.verifyEmail,
+            ConfirmLinkRequest(token: token, currentPassword: currentPassword),
+            submission,
+            isAuthorized: currentPassword == nil,
+            context: "email_verify",
+            default: ContractText.emailVerified
+        )
     }
 
     /// Changes the address of the account to the address that received the link. All other sessions end.
@@ -98,8 +102,14 @@ extension AccountClient {
         currentPassword: Password? = nil,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await confirm(AccountPath.confirmEmail, token, currentPassword, submission, context: "email_change_confirm")
-            ?? text(ContractText.emailChanged)
+        try await message(
+            AccountPath.confirmEmail,
+            ConfirmLinkRequest(token: token, currentPassword: currentPassword),
+            submission,
+            isAuthorized: currentPassword == nil,
+            context: "email_change_confirm",
+            default: ContractText.emailChanged
+        )
     }
 
     /// Restores the former address by a link. All sessions end. Before the next sign-in, the user must reset the password.
@@ -112,14 +122,13 @@ extension AccountClient {
         token: ResetToken,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        let request = LinkRequest(token: token)
-        let response: MessageResponse = try await post(
+        try await message(
             AccountPath.undoEmail,
-            request,
+            LinkRequest(token: token),
             submission,
-            context: "email_change_undo"
+            context: "email_change_undo",
+            default: ContractText.emailRestored
         )
-        return response.message ?? text(ContractText.emailRestored)
     }
 
     /// Restores a deleted account by a link. The password is unchanged, and the user signs in again.
@@ -132,29 +141,13 @@ extension AccountClient {
         token: ResetToken,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        let request = LinkRequest(token: token)
-        let response: MessageResponse = try await post(AccountPath.keepAccount, request, submission, context: "user_keep")
-        return response.message ?? text(ContractText.accountRestored)
-    }
-
-    /// Posts the token of a link with the password. Without a password, the request carries the access token of the session.
-    private func confirm(
-        _ path: String,
-        _ token: ResetToken,
-        _ password: Password?,
-        _ submission: Submission,
-        context: String
-    ) async throws(APIError) -> String? {
-        if password == nil { try await credentials(context: context) }
-        let request = ConfirmLinkRequest(token: token, currentPassword: password)
-        let response: MessageResponse = try await post(
-            path,
-            request,
+        try await message(
+            AccountPath.keepAccount,
+            LinkRequest(token: token),
             submission,
-            isAuthorized: password == nil,
-            context: context
+            context: "user_keep",
+            default: ContractText.accountRestored
         )
-        return response.message
     }
 
     /// Returns a text in the client's language.

@@ -49,16 +49,14 @@ extension AccountClient {
         currentPassword: Password,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        let context = "email_change_request"
-        try await credentials(context: context)
-        let response: MessageResponse = try await post(
+        try await message(
             AccountPath.changeEmail,
             ChangeEmailRequest(currentPassword: currentPassword, newEmail: newEmail),
             submission,
             isAuthorized: true,
-            context: context
+            context: "email_change_request",
+            default: ContractText.nextStepSent
         )
-        return response.message ?? text(ContractText.nextStepSent)
     }
 
     /// Changes the name of the user, the language of the emails, or both.
@@ -74,9 +72,10 @@ extension AccountClient {
         submission: Submission = Submission()
     ) async throws(APIError) -> AccountUser {
         let context = "user_update"
-        try await credentials(context: context)
         let request = UpdateUserRequest(firstName: firstName, locale: language)
-        let response: UserResponse = try await sending(submission, isAuthorized: true) { api, headers throws(APIError) in
+        let response: UserResponse = try await sending(submission, isAuthorized: true, context: context) {
+            api,
+            headers throws(APIError) in
             try await api.patch(AccountPath.me, request, headers: headers, context: context)
         }
         return response.user
@@ -85,8 +84,7 @@ extension AccountClient {
     /// Returns the sessions of the account, most recently used first.
     public func sessions() async throws(APIError) -> [SessionDescription] {
         let context = "sessions_list"
-        try await credentials(context: context)
-        let response: SessionsResponse = try await api.authorized(by: session).get(AccountPath.sessions, context: context)
+        let response: SessionsResponse = try await signedIn(context: context).get(AccountPath.sessions, context: context)
         return response.sessions
     }
 
@@ -94,16 +92,14 @@ extension AccountClient {
     /// - Parameter id: The id of the session in the list.
     public func endSession(_ id: UserID) async throws(APIError) {
         let context = "session_end"
-        try await credentials(context: context)
         let segment = id.rawValue.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-", "_", "."])) ?? ""
-        try await api.authorized(by: session).delete(AccountPath.sessions + "/" + segment, context: context)
+        try await signedIn(context: context).delete(AccountPath.sessions + "/" + segment, context: context)
     }
 
     /// Ends all sessions of the account except the session of this device.
     public func endOtherSessions() async throws(APIError) {
         let context = "sessions_end_others"
-        try await credentials(context: context)
-        try await api.authorized(by: session).delete(AccountPath.sessions, context: context)
+        try await signedIn(context: context).delete(AccountPath.sessions, context: context)
     }
 
     /// Deletes the account, and ends the session on this device, unless another session has begun in the meantime. The server sends an
@@ -137,9 +133,8 @@ extension AccountClient {
     /// - Parameter password: The current password.
     public func exportData(password: Password) async throws(APIError) -> Data {
         let context = "user_export"
-        try await credentials(context: context)
-        let body = try json(PasswordRequest(password: password), context: context)
-        return try await sending(Submission(), isAuthorized: true) { api, headers throws(APIError) in
+        let body = try api.json(PasswordRequest(password: password), context: context)
+        return try await sending(Submission(), isAuthorized: true, context: context) { api, headers throws(APIError) in
             Data(try await api.send(.post, AccountPath.export, body: body, headers: headers, context: context).body)
         }
     }

@@ -162,9 +162,10 @@ public struct AccountClient: Sendable {
     /// If the client can't remove the credentials, it still ends the session on the server. It then throws the error of the store, which
     /// has the kind `custom`. In this case, call the method again. Otherwise, the user could be signed in again after a restart of the app.
     public func signOut() async throws(APIError) {
+        let context = "user_logout"
         var token: String?
         do throws(APIError) {
-            token = try await credentials(context: "user_logout").refreshToken
+            token = try await credentials(context: context).refreshToken
         } catch {
             // After a sign-out that failed, the store may still contain the credentials.
             if try await storeAgain() { return }
@@ -175,11 +176,14 @@ public struct AccountClient: Sendable {
             // A refresh may have replaced the token in the meantime.
             if let replaced = try await session.setCredentials(nil) { token = replaced.refreshToken }
         } catch {
-            failure = APIError(accounts: error, context: "user_logout")
+            failure = APIError(accounts: error, context: context)
         }
         if let token = token.flatMap({ try? RefreshToken($0) }) {
+            let request = RefreshRequest(refreshToken: token)
             do throws(APIError) {
-                try await post(AccountPath.logout, RefreshRequest(refreshToken: token), Submission(), context: "user_logout")
+                try await sending(Submission(), isAuthorized: false, context: context) { api, headers throws(APIError) -> Void in
+                    try await api.post(AccountPath.logout, request, headers: headers, context: context)
+                }
             } catch {
                 throw failure ?? error
             }
@@ -201,8 +205,7 @@ public struct AccountClient: Sendable {
     ///
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
     public func me() async throws(APIError) -> AccountUser {
-        try await credentials(context: "user_me")
-        let answer: UserResponse = try await api.authorized(by: session).get(AccountPath.me, context: "user_me")
+        let answer: UserResponse = try await signedIn(context: "user_me").get(AccountPath.me, context: "user_me")
         return answer.user
     }
 
@@ -217,13 +220,13 @@ public struct AccountClient: Sendable {
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
         do throws(APIError) {
-            let answer: MessageResponse = try await post(
+            return try await message(
                 AccountPath.requestPasswordReset,
                 PasswordResetRequest(email: email),
                 submission,
-                context: "password_reset_request"
+                context: "password_reset_request",
+                default: ContractText.resetRequested
             )
-            return answer.message ?? api.catalogue.text(ContractText.resetRequested, in: api.language)
         } catch {
             guard error.kind == .rateLimited else { throw error }
             var limited = error
@@ -269,7 +272,7 @@ public struct AccountClient: Sendable {
             context: "password_reset_confirm"
         )
         await devices.keep(response.deviceToken, for: link.email)
-        return response.message ?? api.catalogue.text(ContractText.passwordChanged, in: api.language)
+        return response.message ?? text(ContractText.passwordChanged)
     }
 }
 
@@ -323,6 +326,13 @@ extension AccountClient {
             attempts: 0
         )
     }
+
+    /// Returns a client whose requests carry the access token of the session.
+    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
+    func signedIn(context: String) async throws(APIError) -> APIClient {
+        try await credentials(context: context)
+        return api.authorized(by: session)
+    }
 }
 
 /// The result of a registration.
@@ -367,8 +377,8 @@ extension AccountClient {
         _ submission: Submission,
         context: String
     ) async throws(APIError) -> RegistrationResponse.Content {
-        let body = try json(request, context: context)
-        return try await sending(submission, isAuthorized: false) { api, headers throws(APIError) in
+        let body = try api.json(request, context: context)
+        return try await sending(submission, isAuthorized: false, context: context) { api, headers throws(APIError) in
             let response: APIResponse<RegistrationResponse> = try await api.response(
                 .post,
                 AccountPath.register,
@@ -381,15 +391,6 @@ extension AccountClient {
             } catch {
                 throw APIError(error, context: context)
             }
-        }
-    }
-
-    /// Returns a body with a value as JSON.
-    func json(_ value: some Encodable, context: String) throws(APIError) -> RequestBody {
-        do {
-            return RequestBody([UInt8](try api.coding.makeEncoder().encode(value)), contentType: "application/json")
-        } catch {
-            throw APIError(error, context: context)
         }
     }
 }

@@ -55,36 +55,39 @@ extension AccountClient {
         isAuthorized: Bool = false,
         context: String
     ) async throws(APIError) -> Value {
-        try await sending(submission, isAuthorized: isAuthorized) { api, headers throws(APIError) in
+        try await sending(submission, isAuthorized: isAuthorized, context: context) { api, headers throws(APIError) in
             try await api.post(path, body, headers: headers, context: context)
         }
     }
 
-    /// Posts a mutation with the key of its submission, and ignores the body of the response.
-    func post(
+    /// Posts a mutation with the key of its submission, and returns the text of the response for the user.
+    /// - Parameter text: The text if the response has none.
+    func message(
         _ path: String,
         _ body: some Encodable,
         _ submission: Submission,
         isAuthorized: Bool = false,
-        context: String
-    ) async throws(APIError) {
-        try await sending(submission, isAuthorized: isAuthorized) { api, headers throws(APIError) in
-            try await api.post(path, body, headers: headers, context: context)
-        }
+        context: String,
+        default text: LocalizedText
+    ) async throws(APIError) -> String {
+        let response: MessageResponse = try await post(path, body, submission, isAuthorized: isAuthorized, context: context)
+        return response.message ?? self.text(text)
     }
 
     /// Runs a call of a submission. If the call fails and the server may have performed the change, sets ``Submission/mayHaveTakenEffect``.
     /// - Parameters:
     ///   - submission: The submission, whose key is one of the headers.
     ///   - isAuthorized: Whether the request carries the access token of the session.
+    ///   - context: The operation of the app.
     ///   - call: Makes the call with a client and headers.
     func sending<Value>(
         _ submission: Submission,
         isAuthorized: Bool,
+        context: String,
         _ call: (APIClient, HTTPFields) async throws(APIError) -> Value
     ) async throws(APIError) -> Value {
         let watch = AttemptWatch()
-        var api = isAuthorized ? api.authorized(by: session) : api
+        var api = try await isAuthorized ? signedIn(context: context) : api
         api.listeners.append(watch)
         var headers: HTTPFields = [.idempotencyKey: "\"\(submission.idempotencyKey)\""]
         if let deviceName, let name = HTTPField.Name(AccountHeader.deviceName) { headers[name] = deviceName }

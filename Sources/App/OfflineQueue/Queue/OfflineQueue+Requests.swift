@@ -45,7 +45,7 @@ extension OfflineQueue {
         isDurable: Bool = false
     ) async throws(QueueError) -> QueuedRequestID {
         let content: RequestBody?
-        do { content = try client.jsonBody(body, context: context) } catch { throw .invalidRequest(error) }
+        do { content = try client.json(body, context: context) } catch { throw .invalidRequest(error) }
         return try await enqueue(
             method,
             path,
@@ -118,7 +118,7 @@ extension OfflineQueue {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> QueueResult<Value> {
-        let content = try client.jsonBody(body, context: context)
+        let content = try client.json(body, context: context)
         switch try await deliver(method, path, query, content, options, context) {
         case .response(let (response, bytes)):
             // An earlier attempt delivered the request.
@@ -150,7 +150,7 @@ extension OfflineQueue {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> QueueResult<Void> {
-        let content = try client.jsonBody(body, context: context)
+        let content = try client.json(body, context: context)
         switch try await deliver(method, path, query, content, options, context) {
         case .response: return .response(())
         case .queued(let id): return .queued(id)
@@ -170,7 +170,7 @@ extension OfflineQueue {
     ///   After an error, the request is not changed.
     public func edit<Body: Encodable>(_ id: QueuedRequestID, _ body: Body) async throws(QueueError) {
         let content: RequestBody?
-        do { content = try client.jsonBody(body, context: nil) } catch { throw .invalidRequest(error) }
+        do { content = try client.json(body, context: nil) } catch { throw .invalidRequest(error) }
         try await edit(id, body: content)
     }
 

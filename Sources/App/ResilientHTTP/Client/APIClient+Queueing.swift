@@ -41,15 +41,6 @@ extension APIClient {
         query.isEmpty ? path : path.appending(query)
     }
 
-    /// Encodes a value as JSON, and returns it as the body of a request; `nil` for no value.
-    /// - Parameters:
-    ///   - body: The value; `nil` for no body.
-    ///   - context: A name for the operation. Errors of the call contain this name.
-    /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
-    package func jsonBody(_ body: (some Encodable)?, context: String?) throws(APIError) -> RequestBody? {
-        try json(body, context: context)
-    }
-
     /// Sends a request like ``send(_:_:query:body:headers:options:context:)``, with one more middleware. This middleware is the last layer
     /// before the transport, so the client calls it for each attempt. The client doesn't store the response in its cache.
     /// - Parameters:

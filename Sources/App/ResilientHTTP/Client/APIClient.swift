@@ -307,7 +307,8 @@ extension APIClient {
     }
 
     /// Encodes a value as JSON, and returns it as the body of a request; `nil` if there is no value.
-    func json<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
+    /// - Throws: `APIError` with the kind `invalidRequest` if the value can't be encoded.
+    package func json<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
         guard let body else { return nil }
         do {
             return RequestBody([UInt8](try coding.makeEncoder().encode(body)), contentType: "application/json")
