@@ -66,14 +66,7 @@ extension AccountStoreCheck {
         },
         check("Throws for a taken id") { stores in
             let first = try await stores.addAccount()
-            let second = Account(
-                id: first.id,
-                email: try EmailAddress("bob@example.com"),
-                firstName: first.firstName,
-                passwordHash: "hash",
-                language: .english,
-                createdAt: .after(0)
-            )
+            let second = try Account.sample("bob@example.com", id: first.id)
             try await requireFailure("insert throws for a taken id") { _ = try await stores.accounts.insert(second) }
             try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
         },
@@ -145,14 +138,7 @@ extension AccountStoreCheck {
         },
         check("Adds none of many accounts if one has a taken id") { stores in
             let first = try await stores.addAccount()
-            let taken = Account(
-                id: first.id,
-                email: try EmailAddress("bob@example.com"),
-                firstName: first.firstName,
-                passwordHash: "hash",
-                language: .english,
-                createdAt: .after(0)
-            )
+            let taken = try Account.sample("bob@example.com", id: first.id)
             let new = try Account.sample("ben@example.com")
             try await requireFailure("insert throws for a taken id") {
                 _ = try await stores.accounts.insert(contentsOf: [new, taken], event: .imported)
@@ -201,11 +187,7 @@ extension AccountStoreCheck {
                     "The account's link has ended, also once the account is active again"
                 )
                 try require(await stores.isLive(tokens[1]), "Another account's link works")
-                try require(
-                    try await stores.accountLockTokens.find(lock, at: .after(1)),
-                    equals: nil,
-                    "The account of its lock token"
-                )
+                try require(try await stores.account(ofLock: lock, after: 1), equals: nil, "The account of its lock token")
                 try require(try await stores.stored(ana).epoch, equals: 2, "The epoch")
                 try require(try await stores.stored(ben).epoch, equals: 0, "The epoch of another account")
             }

@@ -123,11 +123,8 @@ extension AccountStoreCheck {
                 }
                 try require(value, equals: "value", "The value")
                 try require(try await stores.stored(account), equals: expected, "The account")
-                try require(
-                    try await stores.stored(account).email.text,
-                    equals: "New.Ana@example.com",
-                    "The address as it was typed"
-                )
+                let typed = try await stores.stored(account).email.text
+                try require(typed, equals: "New.Ana@example.com", "The address as it was typed")
                 let found = try await stores.others.accounts.account(email: try EmailAddress("new.ana@example.com"))
                 try require(found, equals: expected, "The account of the new address")
                 let former = try await stores.accounts.account(email: account.email)
@@ -205,8 +202,8 @@ extension AccountStoreCheck {
                 try require(try await stores.isLive(tokens[0]), equals: !removesTokens, "Whether the reset link is live")
                 try require(await stores.isLive(tokens[1]), "The reset link of another account is live")
                 let found = [
-                    try await stores.accountLockTokens.find(locks[0], at: .after(2))?.id,
-                    try await stores.accountLockTokens.find(locks[1], at: .after(2))?.id,
+                    try await stores.account(ofLock: locks[0], after: 2)?.id,
+                    try await stores.account(ofLock: locks[1], after: 2)?.id,
                 ]
                 try require(found, equals: [removesTokens ? nil : ana.id, ben.id], "The accounts of the lock tokens")
                 let claimed = try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
@@ -338,11 +335,8 @@ extension AccountStoreCheck {
                         to: taker.account,
                         at: .after(seconds)
                     )
-                    try require(
-                        isAvailable,
-                        equals: expected,
-                        "Whether \(email) is available to \(taker.name) after \(seconds) s"
-                    )
+                    let what = "Whether \(email) is available to \(taker.name) after \(seconds) s"
+                    try require(isAvailable, equals: expected, what)
                 }
             }
         },
@@ -497,11 +491,8 @@ extension AccountStoreCheck {
             }
             let devices = try await stores.others.records.devices(of: ana.id)
             try require(devices.map(\.family), equals: ["Firefox on Linux", "iPad", "iPhone"], "The families")
-            try require(
-                devices.map(\.firstSeenAt),
-                equals: [.after(3), .after(7), .after(1)],
-                "The times of their first sign-ins"
-            )
+            let times = [3, 7, 1].map { Date.after($0) }
+            try require(devices.map(\.firstSeenAt), equals: times, "The times of their first sign-ins")
         },
         check("Reports one of twenty concurrent sign-ins from a new family") { stores in
             let account = try await stores.addAccount()
@@ -519,11 +510,8 @@ extension AccountStoreCheck {
         check("Queues the email about a new family of devices only if the family is new") { stores in
             let account = try await stores.addAccount()
             for (family, queued) in [("iPhone", 0), ("iPhone", 0), ("iPad", 1), ("iPad", 1), ("Mac", 2)] {
-                let notice = MailIntent(
-                    subject: .newDevice(account.id, family: family),
-                    language: .english,
-                    createdAt: .after(1)
-                )
+                let subject = MailIntent.Subject.newDevice(account.id, family: family)
+                let notice = MailIntent(subject: subject, language: .english, createdAt: .after(1))
                 _ = try await stores.records.noteDevice(family: family, of: account.id, at: .after(1), notice: notice)
                 try require(try await stores.intents.count(), equals: queued, "The number of intents after \(family)")
             }
@@ -570,11 +558,8 @@ extension AccountStoreCheck {
                 }
             }
             let first = try await stores.records.purgeCandidates(at: .after(10), unverifiedSince: nil, limit: 9).first
-            try require(
-                first?.addresses.map(\.text),
-                equals: ["a0@example.com", "b@example.com", "c@example.com"],
-                "The addresses of a candidate"
-            )
+            let addresses = ["a0@example.com", "b@example.com", "c@example.com"]
+            try require(first?.addresses.map(\.text), equals: addresses, "The addresses of a candidate")
         },
         check("Returns accounts that were never verified and not used since a time") { stores in
             let old = try await stores.addUnverified("old@example.com", after: 0)
@@ -604,12 +589,8 @@ extension AccountStoreCheck {
             try require(Set(found.map(\.id)), equals: Set(expected), "The candidates")
             let none = try await stores.records.purgeCandidates(at: .after(500), unverifiedSince: nil, limit: 99)
             try require(none.map(\.id), equals: [], "The candidates without a time")
-            let removed = try await stores.records.purge(
-                [active.id, signedIn.id, deleted.id, idle.id],
-                at: .after(500),
-                unverifiedSince: .after(100),
-                isForced: false
-            )
+            let ids = [active.id, signedIn.id, deleted.id, idle.id]
+            let removed = try await stores.records.purge(ids, after: 500, unverifiedSince: 100)
             try require(removed, equals: [idle.id], "The removed accounts")
         },
     ]
@@ -631,18 +612,13 @@ extension AccountStoreCheck {
             try await stores.delete(ana.account, purgeAt: 10)
             let removed = try await stores.records.purge(
                 [ana.account.id, ben.account.id, Account.ID(rawValue: UUID())],
-                at: .after(10),
-                unverifiedSince: nil,
-                isForced: false
+                after: 10
             )
             try require(removed, equals: [ana.account.id], "The removed accounts")
             try await ana.requireRemoved(from: stores.others)
             try await ben.requirePresent(in: stores.others)
-            try require(
-                try await stores.records.find(change.digest, at: .after(2))?.link,
-                equals: nil,
-                "The link to Ana's address"
-            )
+            let ended = try await stores.records.find(change.digest, at: .after(2))?.link
+            try require(ended, equals: nil, "The link to Ana's address")
             let unlisted = try await stores.others.records.unlistedPurges(limit: 9)
             try require(unlisted, equals: [ListedPurge(id: ana.account.id, purgedAt: .after(10))], "The unlisted removals")
             for email in ["Ana@example.com", "formerly.ana@example.com"] {
@@ -654,12 +630,7 @@ extension AccountStoreCheck {
             try await stores.delete(account, purgeAt: 10)
             _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.purgeAt = nil }
             for isForced in [false, true] {
-                let removed = try await stores.records.purge(
-                    [account.id],
-                    at: .after(99),
-                    unverifiedSince: nil,
-                    isForced: isForced
-                )
+                let removed = try await stores.records.purge([account.id], after: 99, isForced: isForced)
                 try require(removed, equals: isForced ? [account.id] : [], "The removed accounts")
                 let found = try await stores.accounts.account(id: account.id)
                 try require(found == nil, equals: isForced, "Whether the account is gone")
@@ -669,8 +640,7 @@ extension AccountStoreCheck {
             var accounts: [Account] = []
             for number in 0..<3 { accounts.append(try await stores.addAccount("a\(number)@example.com")) }
             for (number, account) in accounts.enumerated() {
-                let time = Date.after(TimeInterval(number))
-                _ = try await stores.records.purge([account.id], at: time, unverifiedSince: nil, isForced: true)
+                _ = try await stores.records.purge([account.id], after: TimeInterval(number), isForced: true)
             }
             let all = accounts.enumerated().map { ListedPurge(id: $1.id, purgedAt: .after(TimeInterval($0))) }
             try require(try await stores.records.unlistedPurges(limit: 9), equals: all, "The unlisted removals")
@@ -680,7 +650,7 @@ extension AccountStoreCheck {
             try await stores.records.markListed([])
             // An operator has restored a backup, so the removed account exists again.
             try require(await stores.accounts.insert(accounts[0]), "insert returns true")
-            _ = try await stores.records.purge([accounts[0].id], at: .after(9), unverifiedSince: nil, isForced: true)
+            _ = try await stores.records.purge([accounts[0].id], after: 9, isForced: true)
             let again = ListedPurge(id: accounts[0].id, purgedAt: .after(9))
             try require(try await stores.records.unlistedPurges(limit: 9), equals: [all[1], again], "The unlisted removals")
             try await stores.records.scrub()
@@ -695,12 +665,7 @@ extension AccountStoreCheck {
             let all = ids
             let removed = try await concurrently(10) { number in
                 let order = number.isMultiple(of: 2) ? all : all.reversed()
-                return try await stores.either(number / 2).records.purge(
-                    order,
-                    at: .after(1),
-                    unverifiedSince: nil,
-                    isForced: false
-                )
+                return try await stores.either(number / 2).records.purge(order, after: 1)
             }
             let sorted = removed.flatMap { $0 }.map(\.description).sorted()
             try require(sorted, equals: all.map(\.description).sorted(), "The removed accounts of all callers")
@@ -713,12 +678,7 @@ extension AccountStoreCheck {
                     if number == 0 {
                         return try await stores.sessions.open(session, refresh: SecretToken().digest, epoch: 0)
                     }
-                    let removed = try await stores.others.records.purge(
-                        [account.id],
-                        at: .after(200),
-                        unverifiedSince: .after(100),
-                        isForced: false
-                    )
+                    let removed = try await stores.others.records.purge([account.id], after: 200, unverifiedSince: 100)
                     return !removed.isEmpty
                 }
                 try require(results.count { $0 }, equals: 1, "The number of the two that succeeded")
@@ -785,11 +745,7 @@ private struct FullAccount {
         try require(try await stores.accounts.account(id: account.id), equals: account, "The account")
         try require(await session.isAlive, "The session is alive")
         try require(await stores.isLive(reset), "The reset link is live")
-        try require(
-            try await stores.accountLockTokens.find(lock, at: .after(11)),
-            equals: account,
-            "The account of the lock token"
-        )
+        try require(try await stores.account(ofLock: lock, after: 11), equals: account, "The account of the lock token")
         for link in links {
             try require(try await stores.records.find(link.digest, at: .after(11))?.link, equals: link, "The link")
         }
@@ -812,7 +768,7 @@ private struct FullAccount {
         try require(try await stores.sessions.sessions(of: account.id, limit: .max), equals: [], "The sessions")
         try require(await !stores.isLive(reset), "The reset link is not live")
         try require(try await stores.resetTokens.tokens(of: account.id), equals: [], "The reset links")
-        try require(try await stores.accountLockTokens.find(lock, at: .after(2)), equals: nil, "The account of the lock token")
+        try require(try await stores.account(ofLock: lock, after: 2), equals: nil, "The account of the lock token")
         for link in links {
             try require(try await stores.records.find(link.digest, at: .after(2))?.link, equals: nil, "The link")
         }
@@ -884,6 +840,23 @@ extension AccountStores {
         (account.isEmailVerified, account.createdAt) = (false, .after(seconds))
         try require(await accounts.insert(account), "An account with a free address is added")
         return account
+    }
+}
+
+extension AccountRecordStore {
+    /// Removes accounts with all their data, like `purge(_:at:unverifiedSince:isForced:)`.
+    /// - Parameters:
+    ///   - ids: The ids of the accounts.
+    ///   - seconds: The time of the removal, in seconds after `Date.after(0)`.
+    ///   - cutoff: The time since which an unverified account must be unused; `nil` to remove only deleted accounts.
+    ///   - isForced: Whether accounts are removed in any state.
+    fileprivate func purge(
+        _ ids: [Account.ID],
+        after seconds: TimeInterval,
+        unverifiedSince cutoff: TimeInterval? = nil,
+        isForced: Bool = false
+    ) async throws -> [Account.ID] {
+        try await purge(ids, at: .after(seconds), unverifiedSince: cutoff.map { Date.after($0) }, isForced: isForced)
     }
 }
 

@@ -50,12 +50,7 @@ extension AccountStoreCheck {
                 let who = "(\(owner.email.text), epoch \(epoch))"
                 try require(isOpen, equals: opens, "What open returns \(who)")
                 try require(try await stores.sessions.isAlive(session.id), equals: opens, "Whether the session is alive \(who)")
-                let used = try await stores.sessions.rotate(
-                    token,
-                    to: SecretToken().digest,
-                    at: .after(1),
-                    rules: SessionRules()
-                )
+                let used = try await stores.sessions.use(token, after: 1).outcome
                 try require(used, equals: opens ? .rotated(session) : .refused, "The use of its token \(who)")
             }
         }
@@ -250,12 +245,7 @@ extension AccountStoreCheck {
                 opened.append((session, token))
             }
             _ = try await OpenedSession(stores, account: ben)
-            let outcome = try await stores.sessions.rotate(
-                opened[0].token,
-                to: SecretToken().digest,
-                at: .after(50),
-                rules: SessionRules()
-            )
+            let outcome = try await stores.sessions.use(opened[0].token, after: 50).outcome
             try require(outcome, equals: .rotated(opened[0].session), "The refresh")
             let expected = [(0, 50.0), (2, 2), (1, 1)].map { SessionUse(session: opened[$0].session, lastUsedAt: .after($1)) }
             try require(try await stores.others.sessions.sessions(of: ana.id, limit: .max), equals: expected, "The sessions")

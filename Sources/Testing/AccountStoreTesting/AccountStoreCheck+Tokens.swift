@@ -43,10 +43,7 @@ extension AccountStoreCheck {
                 _ = try await stores.mint(for: account)
                 try require(await !stores.isLive(SecretToken().digest), "find returns nil")
                 try require(await !stores.confirm(SecretToken().digest, of: account), "confirm returns false")
-                try require(
-                    await !stores.resetTokens.hasExpired(SecretToken().digest, at: .after(9_999)),
-                    "hasExpired returns false"
-                )
+                try require(await !stores.hasExpired(SecretToken().digest, after: 9_999), "hasExpired returns false")
                 try require(try await stores.stored(account), equals: account, "The account")
                 try require(try await stores.intents.count(), equals: 0, "The number of emails to send")
             },
@@ -59,19 +56,10 @@ extension AccountStoreCheck {
             check("Reports expiry only of unused tokens") { stores in
                 let account = try await stores.addAccount()
                 let (used, unused) = (try await stores.mint(for: account), try await stores.mint(for: account, after: 10))
-                try require(
-                    await !stores.resetTokens.hasExpired(unused, at: .after(3_609)),
-                    "hasExpired returns false for a live token"
-                )
-                try require(
-                    await stores.resetTokens.hasExpired(unused, at: .after(3_610)),
-                    "hasExpired returns true for an expired token"
-                )
+                try require(await !stores.hasExpired(unused, after: 3_609), "hasExpired returns false for a live token")
+                try require(await stores.hasExpired(unused, after: 3_610), "hasExpired returns true for an expired token")
                 try require(await stores.confirm(used, of: account), "confirm returns true")
-                try require(
-                    await !stores.resetTokens.hasExpired(used, at: .after(9_999)),
-                    "hasExpired returns false for a used token"
-                )
+                try require(await !stores.hasExpired(used, after: 9_999), "hasExpired returns false for a used token")
             },
         ]
         + [(3_599.9, true), (3_600, false), (1e9, false)].map { seconds, isLive in
@@ -137,11 +125,7 @@ extension AccountStoreCheck {
                 _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.purgeAt = .after(9_999) }
                 try require(await !stores.isLive(token), "The reset token is not live")
                 try require(await !stores.confirm(token, of: account), "confirm returns false")
-                try require(
-                    try await stores.accountLockTokens.find(lock, at: .after(1)),
-                    equals: nil,
-                    "The account of the lock token"
-                )
+                try require(try await stores.account(ofLock: lock, after: 1), equals: nil, "The account of the lock token")
                 try require(await !stores.accountLockTokens.lock(lock, at: .after(1)), "lock returns false")
                 _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.purgeAt = nil }
                 try require(try await stores.stored(account), equals: account, "The account")
@@ -329,22 +313,14 @@ extension AccountStoreCheck {
             let session = try await OpenedSession(stores, account: account)
             let digest = TokenDigest(of: "freeze")
             try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
-            try require(
-                try await stores.accountLockTokens.find(digest, at: .after(0))?.id,
-                equals: account.id,
-                "The account of the token"
-            )
+            try require(try await stores.account(ofLock: digest, after: 0)?.id, equals: account.id, "The account of the token")
             try require(await session.isAlive, "A lookup ends no session")
             try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "lock returns true")
             let locked = try await stores.stored(account)
             try require(locked.state, equals: .locked, "The state")
             try require(locked.epoch, equals: account.epoch + 1, "The epoch")
             try require(await !session.isAlive, "The session has ended")
-            try require(
-                try await stores.accountLockTokens.find(digest, at: .after(0)),
-                equals: nil,
-                "The account of the used token"
-            )
+            try require(try await stores.account(ofLock: digest, after: 0), equals: nil, "The account of the used token")
             try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "A second lock returns false")
 
             let reset = try await stores.mint(for: account)
@@ -396,11 +372,7 @@ extension AccountStoreCheck {
             try await stores.accountLockTokens.insert(discarded, account: account.id, expiresAt: .after(60))
             try await stores.accountLockTokens.discard(discarded)
             for digest in [expired, foreign, discarded, TokenDigest(of: "unknown")] {
-                try require(
-                    try await stores.accountLockTokens.find(digest, at: .after(0)),
-                    equals: nil,
-                    "The account of the token"
-                )
+                try require(try await stores.account(ofLock: digest, after: 0), equals: nil, "The account of the token")
                 try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "lock returns false")
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
@@ -412,16 +384,8 @@ extension AccountStoreCheck {
             try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
             while try await stores.accountLockTokens.sweep(at: .after(11)) {}
             // The token has not expired at this time. So if the store doesn't find the token, the store has removed it.
-            try require(
-                try await stores.accountLockTokens.find(old, at: .after(1)),
-                equals: nil,
-                "The account of an expired token"
-            )
-            try require(
-                try await stores.accountLockTokens.find(young, at: .after(1))?.id,
-                equals: account.id,
-                "The account of a live token"
-            )
+            try require(try await stores.account(ofLock: old, after: 1), equals: nil, "The account of an expired token")
+            try require(try await stores.account(ofLock: young, after: 1)?.id, equals: account.id, "The account of a live token")
         },
     ]
 }

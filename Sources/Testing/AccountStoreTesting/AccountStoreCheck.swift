@@ -40,6 +40,15 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     public struct Violation: Error, CustomStringConvertible {
         /// The check, the difference, and the file and line of the check.
         public let description: String
+
+        /// Runs the steps of a check, and adds the name of the check to the ``Difference`` that they throw.
+        static func report(of check: String, by steps: () async throws -> Void) async throws {
+            do {
+                try await steps()
+            } catch let difference as Difference {
+                throw Violation(description: "\(check): \(difference)")
+            }
+        }
     }
 
     /// Creates a check.
@@ -75,10 +84,8 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     ///     `stores` and `others`. With `nil`, all calls go to `stores`.
     /// - Throws: ``Violation`` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, sharedWith others: (any AccountStores)? = nil) async throws {
-        do {
+        try await Violation.report(of: description) {
             try await body(StoresUnderTest(stores: stores, others: others ?? stores))
-        } catch let difference as Difference {
-            throw Violation(description: "\(description): \(difference)")
         }
     }
 }

@@ -44,11 +44,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
     /// - Parameter store: A new and empty store with the ``bounds`` of the check.
     /// - Throws: `AccountStoreCheck.Violation` if the store breaks the rule; errors of the store.
     public func run(_ store: any IdempotencyStore) async throws {
-        do {
-            try await body(store)
-        } catch let difference as Difference {
-            throw AccountStoreCheck.Violation(description: "\(description): \(difference)")
-        }
+        try await AccountStoreCheck.Violation.report(of: description) { try await body(store) }
     }
 
     /// All checks: of the states of a key, of the ownership of keys, and of a full store.
@@ -64,11 +60,8 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         .init("Returns the response of a finished key as it was, until the key expires") { store in
             let answer = try answer()
             try await store.answer(try .sample(), with: answer)
-            try require(
-                try await store.claim(try .sample(), after: 999.9),
-                equals: .finished(answer),
-                "A claim before the expiry"
-            )
+            let early = try await store.claim(try .sample(), after: 999.9)
+            try require(early, equals: .finished(answer), "A claim before the expiry")
             try require(try await store.claim(try .sample(), after: 1_000), equals: .claimed, "A claim at the expiry")
         },
         .init("Returns the encrypted body of the largest response") { store in
@@ -226,18 +219,12 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
             try require(kept, equals: .finished(try answer()), "The key of before the attack")
             for number in 0..<10 {
                 let owner = IdempotencyOwner.address("address-\(number)", network: "other-\(number)")
-                try require(
-                    try await store.claim(try .sample(owner: owner), after: 2),
-                    equals: .claimed,
-                    "A key of address \(number)"
-                )
+                let outcome = try await store.claim(try .sample(owner: owner), after: 2)
+                try require(outcome, equals: .claimed, "A key of address \(number)")
             }
             for number in 0..<20 {
-                try require(
-                    try await store.claim(try .sample("\(number)"), after: 2),
-                    equals: .claimed,
-                    "Key \(number) of an account"
-                )
+                let outcome = try await store.claim(try .sample("\(number)"), after: 2)
+                try require(outcome, equals: .claimed, "Key \(number) of an account")
             }
         },
         .init("Leaves room in a network for an address beside one with many keys", IdempotencyBounds(bytes: 1 << 20)) { store in

@@ -52,11 +52,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     ///   - keys: The store of the idempotency keys, in the same database.
     /// - Throws: `AccountStoreCheck.Violation` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
-        do {
-            try await check(stores, keys)
-        } catch let difference as Difference {
-            throw AccountStoreCheck.Violation(description: "\(description): \(difference)")
-        }
+        try await AccountStoreCheck.Violation.report(of: description) { try await check(stores, keys) }
     }
 
     /// All checks: a reset request, the confirmation of a reset, a sign-out, the end of a session, a change by a link, and an activation.

@@ -45,10 +45,8 @@ public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
         sharedWith other: (any RateLimitStore)? = nil,
         wait: @escaping @Sendable (Duration) async throws -> Void
     ) async throws {
-        do {
+        try await AccountStoreCheck.Violation.report(of: description) {
             try await body(LimitsUnderTest(store: store, other: other ?? store, wait: wait))
-        } catch let difference as Difference {
-            throw AccountStoreCheck.Violation(description: "\(description): \(difference)")
         }
     }
 
@@ -102,12 +100,8 @@ struct LimitsUnderTest: Sendable {
     ///   - remaining: The expected units, in the order of the claims.
     ///   - line: The line of the check.
     func requireRemaining(_ claims: [RateLimitClaim], _ remaining: [Int], line: Int = #line) async throws {
-        try require(
-            try await store.check(claims).limits.map(\.remaining),
-            equals: remaining,
-            "The remaining units",
-            line: line
-        )
+        let found = try await store.check(claims).limits.map(\.remaining)
+        try require(found, equals: remaining, "The remaining units", line: line)
     }
 }
 
@@ -229,10 +223,8 @@ extension RateLimitStoreCheck {
         ) { limits in
             let claims = Array(claims("ana", "::1").dropLast())
             for _ in 0..<2 {
-                try require(
-                    try await limits.requireAdmission(claims).shadowRefusal == nil,
-                    "There should be no refusal in shadow"
-                )
+                let admission = try await limits.requireAdmission(claims)
+                try require(admission.shadowRefusal == nil, "There should be no refusal in shadow")
             }
             let third = try await limits.requireAdmission(claims)
             try require(third.shadowRefusal?.policy.name, equals: "account", "The policy that would refuse")

@@ -40,7 +40,7 @@ struct StoresUnderTest: AccountStores {
 
 /// Steps that tests of stores share. All times are in seconds after a fixed date (see `Date.after(_:)`).
 extension AccountStores {
-    /// Adds the account of `Account.sample(_:state:language:)`, with the password hash `old hash`.
+    /// Adds the account of `Account.sample(_:id:state:language:)`, with the password hash `old hash`.
     /// - Parameters:
     ///   - email: The address, which must be free.
     ///   - state: The state of the account.
@@ -109,6 +109,24 @@ extension AccountStores {
     public func isLive(_ token: TokenDigest, after seconds: TimeInterval = 1) async throws -> Bool {
         try await resetTokens.find(token, at: .after(seconds)) != nil
     }
+
+    /// Returns whether a reset token was never used and is no longer valid.
+    func hasExpired(_ token: TokenDigest, after seconds: TimeInterval) async throws -> Bool {
+        try await resetTokens.hasExpired(token, at: .after(seconds))
+    }
+
+    /// Returns the account that a valid lock token belongs to; `nil` if the token isn't valid. The function doesn't consume the token.
+    func account(ofLock token: TokenDigest, after seconds: TimeInterval) async throws -> Account? {
+        try await accountLockTokens.find(token, at: .after(seconds))
+    }
+}
+
+extension SessionStore {
+    /// Refreshes a session by the default rules, and offers a new random token as the successor of its token.
+    func use(_ token: TokenDigest, after seconds: TimeInterval) async throws -> (outcome: RotationOutcome, next: TokenDigest) {
+        let next = SecretToken().digest
+        return (try await rotate(token, to: next, at: .after(seconds), rules: SessionRules()), next)
+    }
 }
 
 /// A session with its first refresh token. The creation time of the session is `Date.after(0)`.
@@ -124,7 +142,7 @@ public struct OpenedSession: Sendable {
     public let session: StoredSession
     /// The digest of its first refresh token.
     public let first = SecretToken().digest
-    /// The default rules, which ``use(_:after:)`` passes to the store.
+    /// The default rules, by which ``use(_:after:)`` refreshes the session.
     public let rules = SessionRules()
 
     /// Opens a session of an account.
@@ -148,8 +166,7 @@ public struct OpenedSession: Sendable {
         _ token: TokenDigest,
         after seconds: TimeInterval
     ) async throws -> (outcome: RotationOutcome, next: TokenDigest) {
-        let next = SecretToken().digest
-        return (try await stores.sessions.rotate(token, to: next, at: .after(seconds), rules: rules), next)
+        try await stores.sessions.use(token, after: seconds)
     }
 
     /// Whether the session is valid. Each access of this property is a lookup in the store.
@@ -159,19 +176,21 @@ public struct OpenedSession: Sendable {
 }
 
 extension Account {
-    /// Returns an account with a new id, the first name Ana, the password hash `old hash`, and the creation time `Date.after(0)`.
+    /// Returns an account with the first name Ana, the password hash `old hash`, and the creation time `Date.after(0)`.
     /// - Parameters:
     ///   - email: The address.
+    ///   - id: The id; a new one by default.
     ///   - state: The state.
     ///   - language: The language.
     /// - Throws: An error of `EmailAddress` if the address is invalid.
     public static func sample(
         _ email: String = "ana@example.com",
+        id: ID = ID(rawValue: UUID()),
         state: State = .active,
         language: Language = .english
     ) throws -> Account {
         Account(
-            id: ID(rawValue: UUID()),
+            id: id,
             email: try EmailAddress(email),
             firstName: try FirstName("Ana"),
             passwordHash: "old hash",

@@ -257,9 +257,7 @@ struct HistoryModel {
         accounts[account].isLocked = false
         accounts[account].isLeaked = false
         accounts[account].epoch += 1
-        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account {
-            mails[other].isUsed = true
-        }
+        for kind in Self.resetKinds { use(kind, of: account) }
         endSessions(of: account)
         return true
     }
@@ -316,9 +314,7 @@ struct HistoryModel {
         mails[mail].isUsed = true
         accounts[account].isLocked = true
         accounts[account].epoch += 1
-        for other in mails.indices where isReset(mails[other].kind) && mails[other].account == account {
-            mails[other].isUsed = true
-        }
+        for kind in Self.resetKinds { use(kind, of: account) }
         endSessions(of: account)
         return true
     }
@@ -338,8 +334,11 @@ struct HistoryModel {
 
     // MARK: Rules
 
+    /// The kinds of emails that contain a reset link.
+    private static let resetKinds = ["reset", "account_exists"]
+
     /// Returns whether an email of this kind contains a reset link.
-    private func isReset(_ kind: String) -> Bool { ["reset", "account_exists"].contains(kind) }
+    private func isReset(_ kind: String) -> Bool { Self.resetKinds.contains(kind) }
 
     /// Returns whether the link of an email is unused and not older than its lifetime in seconds.
     private func isFresh(_ mail: Int, _ lifetime: TimeInterval) -> Bool {
@@ -430,7 +429,7 @@ struct HistoryModel {
 
     /// Invalidates the links that reset the password or lock the account.
     private mutating func invalidateRecovery(_ account: Int) {
-        for kind in ["reset", "account_exists", "changed", "new_device"] { use(kind, of: account) }
+        for kind in Self.resetKinds + ["changed", "new_device"] { use(kind, of: account) }
     }
 
     /// Marks all links of a kind that belong to an account as used.
