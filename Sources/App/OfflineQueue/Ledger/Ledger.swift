@@ -7,12 +7,12 @@
 /// Invariants:
 /// - `records` has exactly the requests that are neither delivered nor removed. `buried` has the dead letters among these requests. All
 ///   other records are in the `line` of their lane.
-/// - `liveBytes` is the sum of the sizes of all frames that a compaction keeps; see ``keeps(kind:sequence:)``. A compaction keeps one frame
+/// - `liveBytes` is the sum of the sizes of all frames that a compaction keeps; see ``keeps(_:)``. A compaction keeps one frame
 ///   with the content of each record, and the frames in `marks`.
 /// - Lanes and owners are never removed, so that their numbers stay valid for the dispatcher.
 ///
 /// The contents of requests stay on disk.
-struct Ledger: Sendable {
+struct Ledger: JournalState {
     /// The part of a stored request that is in memory. A queue may have thousands of records. To save memory, small integers represent the
     /// lane and the boot.
     struct Record: Sendable {
@@ -120,7 +120,7 @@ struct Ledger: Sendable {
 
     /// A change of the ledger, for the observers of the queue.
     enum Change: Sendable {
-        case entry(QueueEntry, id: QueuedRequestID, sequence: UInt64)
+        case entry(QueueEntry, id: QueuedRequestID)
         /// The ledger was derived again from a compacted journal, so some changes might not have been reported.
         case restarted
     }
@@ -149,12 +149,13 @@ struct Ledger: Sendable {
 
     /// Applies a frame of the journal. A frame with an unknown kind or an unknown payload comes from a newer version of the app. A
     /// compaction keeps such a frame, and the ledger otherwise ignores it.
-    mutating func apply(kind: UInt8, payload: [UInt8], sequence: UInt64, storedSize: Int) {
-        guard let entry = try? QueueEntry(kind: kind, payload: payload) else {
-            mark(sequence, storedSize)
+    mutating func apply(_ frame: JournalFrame) {
+        let header = frame.header
+        guard let entry = try? QueueEntry(kind: header.kind, payload: frame.payload) else {
+            mark(header.sequence, header.storedSize)
             return
         }
-        apply(entry, sequence: sequence, storedSize: storedSize)
+        apply(entry, sequence: header.sequence, storedSize: header.storedSize)
     }
 
     /// Applies an entry. If the request of the entry is no longer stored, the entry has no effect, except `replaced` and `revived`.
@@ -222,14 +223,15 @@ struct Ledger: Sendable {
             mark(sequence, storedSize)
             lease = Lease(holder: holder, since: time, milliseconds: milliseconds)
         }
-        if isNew { onChange?(.entry(entry, id: id, sequence: sequence)) }
+        if isNew { onChange?(.entry(entry, id: id)) }
     }
 
-    /// Returns whether a compaction keeps a frame. O(1).
-    func keeps(kind: UInt8, sequence: UInt64) -> Bool {
-        if marks[sequence] != nil { return true }
-        if moved[sequence] != nil { return true }
-        return records[QueuedRequestID(rawValue: sequence)]?.content == sequence
+    /// Returns whether a compaction keeps a frame. It keeps the present content of a request, the frames that describe the state of a
+    /// request, and frames of unknown kinds. O(1).
+    func keeps(_ frame: JournalFrameHeader) -> Bool {
+        let sequence = frame.sequence
+        return marks[sequence] != nil || moved[sequence] != nil
+            || records[QueuedRequestID(rawValue: sequence)]?.content == sequence
     }
 
     // MARK: Reading
@@ -362,5 +364,13 @@ extension Ledger.Attempts {
         case .notPerformed: doubtSince = doubtBefore
         case .failed: failures += 1
         }
+    }
+}
+
+extension JournalTransaction {
+    /// Appends an entry.
+    mutating func append(_ entry: QueueEntry) {
+        let (kind, payload) = entry.frame
+        append(kind: kind, payload: payload)
     }
 }

@@ -95,7 +95,7 @@ final class ChangeHub: Sendable {
     func note(_ change: Ledger.Change) {
         switch change {
         case .restarted: emit(.missed(1))
-        case .entry(let entry, let id, _):
+        case .entry(let entry, let id):
             if let event = QueueEvent(entry, id: id) { emit(event) }
             switch entry {
             case .stored, .revived: wake()

@@ -33,7 +33,3 @@ struct QueueTime: Hashable, Sendable {
         return passed < 0 ? nil : max(passed, boot == earlier.boot ? 0 : uptime)
     }
 }
-
-extension Duration {
-    init(milliseconds: Int64) { self = .milliseconds(milliseconds) }
-}
