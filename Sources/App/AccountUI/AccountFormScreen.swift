@@ -66,7 +66,7 @@
                 if let username = model.username { UsernameField(label: model.label(of: .email), username: username) }
                 ForEach(model.fields, id: \.self) { field in row(field) }
                 if model.hasPasswords {
-                    Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
+                    Toggle(model.text(ContractText.showPassword), isOn: $model.isPasswordShown)
                 }
             }
             .disabled(model.state == .submitting)
@@ -84,7 +84,7 @@
                 }
                 if let forgotPassword, model.fields.contains(.currentPassword) {
                     // Leaving the screen would cancel the request.
-                    Button(text(ContractText.forgotPassword)) { forgotPassword() }
+                    Button(model.text(ContractText.forgotPassword)) { forgotPassword() }
                         .disabled(model.state == .submitting)
                 }
             } footer: {
@@ -135,17 +135,10 @@
             Section {
                 if let heading = model.heading { Text(heading).font(.headline).accessibilityAddTraits(.isHeader) }
                 Text(page.message)
-                PrimaryButton(title: model.pageTitle ?? "") { start(page.primary) }
+                PrimaryButton(title: model.pageTitle ?? "") { model.start(page.primary, perform: perform) }
                 if let secondary = page.secondary, let label = model.secondPageTitle {
-                    Button(label) { start(secondary) }
+                    Button(label) { model.start(secondary, perform: perform) }
                 }
-            }
-        }
-
-        /// Starts an action with the model's `work`, so that the action continues if the row of its button disappears.
-        private func start(_ action: ErrorPresentation.Action) {
-            model.work.start {
-                if let remaining = await model.perform(action) { perform(remaining) }
             }
         }
 
@@ -156,8 +149,5 @@
 
         /// Returns the label of the Return key.
         private func submitLabel(_ field: AccountField) -> SubmitLabel { field == model.fields.last ? .go : .next }
-
-        /// Returns a text in the language of the screen.
-        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

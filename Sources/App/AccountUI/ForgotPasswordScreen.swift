@@ -38,7 +38,7 @@
             Form {
                 Section {
                     LineField(
-                        label: text(ContractText.emailLabel),
+                        label: model.text(ContractText.emailLabel),
                         text: $model.email,
                         field: .email,
                         problem: model.problem(at: .email),
@@ -60,12 +60,9 @@
                     if let message = model.requestedMessage { Text(message) }
                 }
             }
-            .navigationTitle(text(ContractText.forgotPassword))
+            .navigationTitle(model.text(ContractText.forgotPassword))
             .task(id: model.isCoolingDown) { await model.runCountdown() }
             .screen(model, focus: { focus = FocusedField(field: $0) }, perform: perform)
         }
-
-        /// Returns a text in the language of the screen.
-        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

@@ -24,14 +24,14 @@
         var body: some View {
             Section {
                 if let username = model.username {
-                    UsernameField(label: words(ContractText.emailLabel), username: username)
+                    UsernameField(label: model.text(ContractText.emailLabel), username: username)
                 }
                 VStack(alignment: .leading) {
                     field(ContractText.newPassword, .password, text: $model.password, submitLabel: .next)
                     StrengthMeter(strength: model.strength, text: model.strengthText)
                 }
                 field(ContractText.confirmPassword, .confirmation, text: $model.confirmation, submitLabel: .done)
-                Toggle(words(ContractText.showPassword), isOn: $model.isPasswordShown)
+                Toggle(model.text(ContractText.showPassword), isOn: $model.isPasswordShown)
             } header: {
                 Text(model.greeting).textCase(nil)
             }
@@ -46,7 +46,7 @@
             submitLabel: SubmitLabel
         ) -> some View {
             PasswordField(
-                label: words(label),
+                label: model.text(label),
                 text: text,
                 field: field,
                 problem: model.problem(at: field),
@@ -57,9 +57,6 @@
                 submit: { model.returnPressed(in: field) }
             )
         }
-
-        /// Returns a text in the language of the screen.
-        private func words(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 
     /// A bar that shows the strength of a password: red, orange or green.

@@ -45,7 +45,7 @@
                 } else if let message = model.successText {
                     Section {
                         Text(message)
-                        PrimaryButton(title: text(ContractText.signIn)) { signIn() }
+                        PrimaryButton(title: model.text(ContractText.signIn)) { signIn() }
                     }
                 } else if model.isFormShown {
                     ResetPasswordFields(model: model, focus: $focus)
@@ -57,7 +57,7 @@
                         ) {
                             model.work.start { await model.submit() }
                         }
-                        Button(text(ContractText.cancel), role: .cancel) { perform(.dismiss) }
+                        Button(model.text(ContractText.cancel), role: .cancel) { perform(.dismiss) }
                             .disabled(model.state == .submitting)
                     }
                 } else {
@@ -72,7 +72,7 @@
                     }
                 }
             }
-            .navigationTitle(text(ContractText.resetTitle))
+            .navigationTitle(model.text(ContractText.resetTitle))
             .task { await model.open() }
             .screen(
                 model,
@@ -86,18 +86,13 @@
             Section {
                 Text(page.title).font(.headline).accessibilityAddTraits(.isHeader)
                 Text(page.message)
-                PrimaryButton(title: page.primaryLabel(in: model.language, catalogue: model.catalogue)) { start(page.primary) }
+                PrimaryButton(title: page.primaryLabel(in: model.language, catalogue: model.catalogue)) {
+                    model.start(page.primary) { leave($0) }
+                }
                 if let secondary = page.secondary, let label = page.secondaryLabel(in: model.language, catalogue: model.catalogue)
                 {
-                    Button(label) { start(secondary) }
+                    Button(label) { model.start(secondary) { leave($0) } }
                 }
-            }
-        }
-
-        /// Starts an action with the model's `work`, so that the action continues if the row of its button disappears.
-        private func start(_ action: ErrorPresentation.Action) {
-            model.work.start {
-                if let remaining = await model.perform(action) { leave(remaining) }
             }
         }
 
@@ -105,8 +100,5 @@
         private func leave(_ action: ErrorPresentation.Action) {
             if action == .signIn { signIn() } else { perform(action) }
         }
-
-        /// Returns a text in the language of the screen.
-        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

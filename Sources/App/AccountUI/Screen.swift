@@ -70,7 +70,7 @@
                         language: model.language,
                         catalogue: model.catalogue,
                         dismiss: { model.dismissAlert($0) },
-                        choose: { choose($0) },
+                        choose: { model.start($0, perform: perform) },
                         didClose: { moveFocus() }
                     )
                 )
@@ -81,13 +81,6 @@
                 }
                 .environment(\.locale, Locale(identifier: model.language.rawValue))
                 .environment(\.layoutDirection, model.language.isRightToLeft ? .rightToLeft : .leftToRight)
-        }
-
-        /// Starts the action that the user chose in an alert, with the model's `work`.
-        private func choose(_ action: ErrorPresentation.Action) {
-            model.work.start {
-                if let remaining = await model.perform(action) { perform(remaining) }
-            }
         }
 
         /// Moves the focus to the requested field, once per request. While an alert is shown, the alert has the focus, so the method does

@@ -53,15 +53,15 @@
                         model.work.start { await model.submit() }
                     }
                     // Leaving the screen would cancel the sign-in.
-                    Button(text(ContractText.forgotPassword)) { forgotPassword() }
+                    Button(model.text(ContractText.forgotPassword)) { forgotPassword() }
                         .disabled(model.isBusy)
                     if let register {
-                        Button(text(ContractText.createAccount)) { register() }
+                        Button(model.text(ContractText.createAccount)) { register() }
                             .disabled(model.isBusy)
                     }
                 }
             }
-            .navigationTitle(text(ContractText.signIn))
+            .navigationTitle(model.text(ContractText.signIn))
             .screen(
                 model,
                 focus: { focus = FocusedField(field: $0, isShown: $0 == .password && model.isPasswordShown) },
@@ -73,7 +73,7 @@
         private var fields: some View {
             Section {
                 LineField(
-                    label: text(ContractText.emailLabel),
+                    label: model.text(ContractText.emailLabel),
                     text: $model.email,
                     field: .email,
                     problem: model.problem(at: .email),
@@ -82,7 +82,7 @@
                     submit: { model.returnPressed(in: .email) }
                 )
                 PasswordField(
-                    label: text(ContractText.passwordLabel),
+                    label: model.text(ContractText.passwordLabel),
                     text: $model.password,
                     field: .password,
                     problem: model.problem(at: .password),
@@ -92,12 +92,9 @@
                     submitLabel: .go,
                     submit: { model.returnPressed(in: .password) }
                 )
-                Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
+                Toggle(model.text(ContractText.showPassword), isOn: $model.isPasswordShown)
             }
             .disabled(model.isBusy)
         }
-
-        /// Returns a text in the language of the screen.
-        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

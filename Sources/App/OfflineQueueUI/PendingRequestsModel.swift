@@ -252,9 +252,6 @@ extension PendingRequestsModel {
     public func label(of action: PendingRequest.Action) -> String { text(action.label) }
 
     private var locale: Locale { Locale(identifier: language.rawValue) }
-
-    /// Returns a text in the language of the screen.
-    private func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 }
 
 extension PendingRequestsModel {

@@ -37,6 +37,22 @@ extension ScreenModel {
     public var focusRequest: FocusRequest? { nil }
     /// Always `nil`. A screen with announcements implements this property.
     public var announcement: ScreenAnnouncement? { nil }
+
+    /// Returns a text in the language of the screen.
+    package func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
+
+    /// Starts an action with ``work``, so that the action continues if the row or the alert of its button disappears.
+    /// - Parameters:
+    ///   - action: The action that the user chose.
+    ///   - perform: Performs the action if the model leaves it to the app.
+    package func start(
+        _ action: ErrorPresentation.Action,
+        perform: @escaping @MainActor (ErrorPresentation.Action) -> Void
+    ) {
+        work.start {
+            if let remaining = await self.perform(action) { perform(remaining) }
+        }
+    }
 }
 
 /// The base class of this library's models, with alerts and their actions, focus, and announcements.
