@@ -90,7 +90,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The method of the request.
     public let method: String
     /// The path with its query. ``LabPath/sessionPlace`` is the placeholder of a session's name.
-    public let path: String
+    public private(set) var path: String
     /// The credentials that the request contains.
     public let credentials: Authorization
     /// The client's timeout for the call, in milliseconds; `nil` for the client's default. Scenarios with slow responses need a short
@@ -207,9 +207,14 @@ extension LabScenario {
     ///   - root: The path at which the server mounts the lab.
     ///   - catalogue: The codes. Each code gets a scenario.
     public static func all(root: String = LabPath.root, catalogue: ErrorCatalogue = .standard) -> [LabScenario] {
-        forms(catalogue, root: root) + delays(root: root) + connections(root: root) + bodies(root: root)
-            + sequences(root: root) + queue(root: root) + sessions(root: root) + limits(root: root) + redirects(root: root)
-            + codes(catalogue, root: root) + families(root: root)
+        let scenarios: [LabScenario] =
+            forms(catalogue) + delays + connections + bodies + sequences + queue + sessions + limits + redirects
+            + codes(catalogue) + families
+        return scenarios.map { scenario in
+            var mounted = scenario
+            mounted.path = root + scenario.path
+            return mounted
+        }
     }
 
     /// The groups in the order of the table.
@@ -217,8 +222,8 @@ extension LabScenario {
         .forms, .delays, .connections, .bodies, .sequences, .queue, .sessions, .limits, .redirects, .codes, .families,
     ]
 
-    /// Creates a scenario for a response. The response and the root of the lab replace the path. The number of calls is always one. All
-    /// other parameters are the same as for the public initializer.
+    /// Creates a scenario for a response, whose path is relative to the root of the lab. The number of calls is always one. All other
+    /// parameters are the same as for the public initializer.
     init(
         _ name: String,
         _ group: Group,
@@ -226,7 +231,6 @@ extension LabScenario {
         advice: String,
         method: String = "GET",
         _ response: LabResponse,
-        root: String,
         credentials: Authorization = .none,
         timeoutMilliseconds: Int? = nil,
         expected: [LabExpectation]
@@ -237,7 +241,7 @@ extension LabScenario {
             summary,
             advice: advice,
             method: method,
-            path: response.path(root: root),
+            path: response.path(root: ""),
             credentials: credentials,
             timeoutMilliseconds: timeoutMilliseconds,
             expected: expected

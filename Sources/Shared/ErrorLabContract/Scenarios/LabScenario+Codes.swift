@@ -3,10 +3,8 @@ public import ErrorContract
 extension LabScenario {
     /// Returns one scenario for each code of a catalogue. The name of a scenario is its code. Responses with the status 429 or 503 contain
     /// a delay of 2 s.
-    /// - Parameters:
-    ///   - catalogue: The codes. They may include codes of an app.
-    ///   - root: The path at which the server mounts the lab.
-    static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
+    /// - Parameter catalogue: The codes. They may include codes of an app.
+    static func codes(_ catalogue: ErrorCatalogue) -> [LabScenario] {
         catalogue.definitions.map { definition in
             var response = LabResponse(.code(definition.code))
             if definition.namesDelay { response.retryAfter = .seconds(2) }
@@ -15,7 +13,7 @@ extension LabScenario {
                 .codes,
                 definition.summary + ".",
                 advice: advice(for: definition.retry, definition.recovery),
-                path: response.path(root: root),
+                response,
                 expected: [.failure(LabFailure(definition))]
             )
         }
@@ -99,10 +97,8 @@ extension APIError.Kind {
 extension LabScenario {
     /// Returns scenarios for three errors in every form: an error with field problems, an error with a delay, and an error of a session.
     /// The form `detail` can't contain field problems.
-    /// - Parameters:
-    ///   - catalogue: The codes. If one of the three codes is missing, there are no scenarios for this code.
-    ///   - root: The path at which the server mounts the lab.
-    static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
+    /// - Parameter catalogue: The codes. If one of the three codes is missing, there are no scenarios for this code.
+    static func forms(_ catalogue: ErrorCatalogue) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
             codes.compactMap { catalogue[$0] }.map { definition in
@@ -116,16 +112,14 @@ extension LabScenario {
                     "\(definition.code) in the form \(form.rawValue).",
                     advice: "Reads the same error from every form.",
                     response,
-                    root: root,
                     expected: [.failure(LabFailure(definition, hasFields: form != .detail))]
                 )
             }
         }
     }
 
-    /// Returns one scenario for each ``LabFamily``. Its response has an error body in the format of another server.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func families(root: String) -> [LabScenario] {
+    /// One scenario for each ``LabFamily``. Its response has an error body in the format of another server.
+    static var families: [LabScenario] {
         LabFamily.all.map { family in
             LabScenario(
                 "family-\(family.name)",
@@ -133,7 +127,6 @@ extension LabScenario {
                 "An error in the format of \(family.name).",
                 advice: "Decodes status, code, delay and fields; shows only texts that were written for users.",
                 LabResponse().with { $0.family = family.name },
-                root: root,
                 expected: [.failure(family.failure)]
             )
         }

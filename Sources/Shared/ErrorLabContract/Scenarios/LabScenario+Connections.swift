@@ -1,13 +1,12 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Returns scenarios for connections that are slow or break.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
+    /// Scenarios for connections that are slow or break.
+    static var connections: [LabScenario] { slow + broken + cut }
 
-    /// Returns scenarios for responses that begin late or arrive slowly. Some responses arrive within the client's timeout. The other
+    /// Scenarios for responses that begin late or arrive slowly. Some responses arrive within the client's timeout. The other
     /// responses exceed the timeout of 500 ms that their scenario sets. So a run takes less than a second.
-    private static func slow(root: String) -> [LabScenario] {
+    private static var slow: [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
         overdue.serverMayReport = true
@@ -18,7 +17,6 @@ extension LabScenario {
                 "The response begins after 0.8 seconds.",
                 advice: "Waits.",
                 LabResponse().with { $0.delay = 800 },
-                root: root,
                 expected: [.success()]
             ),
             LabScenario(
@@ -27,7 +25,6 @@ extension LabScenario {
                 "The response begins after ten seconds; the client's timeout is half a second.",
                 advice: "Ends the call at its timeout; repeats it later if it is safe to repeat.",
                 LabResponse().with { $0.delay = 10_000 },
-                root: root,
                 timeoutMilliseconds: 500,
                 expected: [.failure(overdue)]
             ),
@@ -37,7 +34,6 @@ extension LabScenario {
                 "The body arrives in parts, one every 40 milliseconds.",
                 advice: "Waits.",
                 LabResponse().with { $0.dribble = 40 },
-                root: root,
                 expected: [.success()]
             ),
             LabScenario(
@@ -46,17 +42,16 @@ extension LabScenario {
                 "The body arrives in parts, one every four seconds; the client's timeout is half a second.",
                 advice: "Ends the call at its timeout, which includes the body.",
                 LabResponse().with { $0.dribble = 4_000 },
-                root: root,
                 timeoutMilliseconds: 500,
                 expected: [.failure(late)]
             ),
         ]
     }
 
-    /// Returns scenarios for connections that break before or during a successful response.
+    /// Scenarios for connections that break before or during a successful response.
     ///
     /// A client may repeat a GET. It must not repeat a POST without an idempotency key, because the server may have executed the POST.
-    private static func broken(root: String) -> [LabScenario] {
+    private static var broken: [LabScenario] {
         let lost = LabExpectation.failure(LabFailure(.network, .networkError, namesRequest: false))
         let unknown = LabExpectation.failure(LabFailure(.unknownOutcome, .unknownOutcome, namesRequest: false))
         let places: [(String, String, LabDrop, LabClose)] = [
@@ -73,7 +68,6 @@ extension LabScenario {
                 "The connection is \(summary).",
                 advice: "Repeats the call: a GET is safe to repeat.",
                 LabResponse().with { ($0.drop, $0.close) = (drop, close) },
-                root: root,
                 expected: [lost]
             )
         } + [
@@ -84,15 +78,14 @@ extension LabScenario {
                 advice: "Does not repeat it, because it may have taken effect. Checks the result, or asks the user.",
                 method: "POST",
                 LabResponse().with { $0.drop = .before },
-                root: root,
                 expected: [unknown]
             )
         ]
     }
 
-    /// Returns scenarios for bodies that end too early, after the complete status line and all header fields. A client can still decode an
+    /// Scenarios for bodies that end too early, after the complete status line and all header fields. A client can still decode an
     /// error from the header fields, but not a success.
-    private static func cut(root: String) -> [LabScenario] {
+    private static var cut: [LabScenario] {
         [
             LabScenario(
                 "drop-error",
@@ -100,7 +93,6 @@ extension LabScenario {
                 "The connection is closed in the middle of an error's body.",
                 advice: "Decodes the error from the status and the headers; only the server's text is lost.",
                 LabResponse(.code(.serverDatabaseError)).with { $0.drop = .body },
-                root: root,
                 expected: [.failure(LabFailure(.server, .serverDatabaseError, status: 500))]
             ),
             LabScenario(
@@ -109,7 +101,6 @@ extension LabScenario {
                 "A success whose JSON ends after 12 bytes, with a matching Content-Length.",
                 advice: "Does not repeat the call: the request took effect, but its response can't be decoded.",
                 LabResponse().with { $0.truncate = 12 },
-                root: root,
                 expected: [.failure(LabFailure(.decoding, .decodingError, status: 200))]
             ),
             LabScenario(
@@ -118,7 +109,6 @@ extension LabScenario {
                 "An error whose JSON ends after 24 bytes.",
                 advice: "Reads the code from X-Error-Code.",
                 LabResponse(.code(.authTokenExpired)).with { $0.truncate = 24 },
-                root: root,
                 expected: [.failure(LabFailure(.unauthorized, .authTokenExpired, status: 401))]
             ),
         ]

@@ -1,9 +1,8 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Returns scenarios for temporary failures. Each path has a placeholder for the session. The server counts the calls of each session.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func sequences(root: String) -> [LabScenario] {
+    /// Scenarios for temporary failures. Each path has a placeholder for the session. The server counts the calls of each session.
+    static var sequences: [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         let database = LabFailure(.server, .serverDatabaseError, status: 500)
         let flaky = LabResponse(.code(.serverDatabaseError), session: LabPath.sessionPlace).with {
@@ -21,7 +20,6 @@ extension LabScenario {
                     times: 2,
                     session: LabPath.sessionPlace
                 ),
-                root: root,
                 expected: [.failure(unavailable), .failure(unavailable), .success()]
             ),
             LabScenario(
@@ -30,7 +28,6 @@ extension LabScenario {
                 "429 once, with Retry-After: 2; then a success.",
                 advice: "Waits at least two seconds, and repeats the call.",
                 LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: LabPath.sessionPlace),
-                root: root,
                 expected: [
                     .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2)), .success(),
                 ]
@@ -41,7 +38,6 @@ extension LabScenario {
                 "The connection breaks once; then a success.",
                 advice: "Repeats a GET.",
                 LabResponse(times: 1, session: LabPath.sessionPlace).with { $0.drop = .before },
-                root: root,
                 expected: [.failure(LabFailure(.network, .networkError, namesRequest: false)), .success()]
             ),
             LabScenario(
@@ -50,7 +46,6 @@ extension LabScenario {
                 "About half of the calls get a 500, the same calls in each session.",
                 advice: "Backs off and repeats the call.",
                 flaky,
-                root: root,
                 expected: (1...8).map { flaky.fails(call: $0) ? .failure(database) : .success() }
             ),
             LabScenario(
@@ -61,26 +56,21 @@ extension LabScenario {
                 LabResponse(.code(.serverDatabaseError), times: 1, session: LabPath.sessionPlace).with {
                     $0.then = .code(.resourceDeleted)
                 },
-                root: root,
                 expected: [.failure(database), .failure(LabFailure(.notFound, .resourceDeleted, status: 410))]
             ),
         ]
     }
 
-    /// Returns scenarios for a rate limit of two requests per minute. The client makes three calls. The fourth expected result is for a
+    /// Scenarios for a rate limit of two requests per minute. The client makes three calls. The fourth expected result is for a
     /// call after the delay that the refusal reports.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func limits(root: String) -> [LabScenario] {
+    static var limits: [LabScenario] {
         [
             LabScenario(
                 "limited",
                 .limits,
                 "Admits two requests per minute and refuses the third. RateLimit contains the remaining quota.",
                 advice: "Slows down according to RateLimit, to avoid refusals; after a refusal, waits for Retry-After.",
-                path: LabPath.join(
-                    root + LabPath.limited,
-                    [("quota", "2"), ("window", "60"), ("session", LabPath.sessionPlace)]
-                ),
+                path: LabPath.join(LabPath.limited, [("quota", "2"), ("window", "60"), ("session", LabPath.sessionPlace)]),
                 calls: 3,
                 expected: [
                     .success(), .success(),
@@ -94,13 +84,12 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// Returns scenarios for the header `Retry-After` of a response with the status 429: whole seconds, HTTP dates, invalid values, and no
+    /// Scenarios for the header `Retry-After` of a response with the status 429: whole seconds, HTTP dates, invalid values, and no
     /// value (RFC 9110 §10.2.3).
     ///
     /// A client must never send its next request too early. So it rounds a decimal number up, and if there are several values, it uses the
     /// largest one. It ignores values that are negative or contain no number.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func delays(root: String) -> [LabScenario] {
+    static var delays: [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
             // A client subtracts the header `Date` of the response from this date. The server may have created `Date` a second earlier, or
@@ -125,7 +114,6 @@ extension LabScenario {
                         : "Waits at least for the server's delay, then repeats the call."
                 } ?? "Ignores it, and backs off as without a delay.",
                 LabResponse(.code(.rateLimitExceeded), retryAfter: delay),
-                root: root,
                 expected: [.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: expected))]
             )
         } + [
@@ -135,7 +123,6 @@ extension LabScenario {
                 "429 for a quota that is used up, without a delay.",
                 advice: "Does not repeat the call: it can't know when the quota is available again.",
                 LabResponse(.code(.rateLimitQuotaExceeded), retryAfter: .absent),
-                root: root,
                 expected: [.failure(LabFailure(.rateLimited, .rateLimitQuotaExceeded, status: 429))]
             ),
             LabScenario(
@@ -144,7 +131,6 @@ extension LabScenario {
                 "503 for maintenance that takes an hour.",
                 advice: "Ends the call and shows when to try again; repeats the call by itself only after a short delay.",
                 LabResponse(.code(.serverMaintenance), retryAfter: .seconds(3_600)),
-                root: root,
                 expected: [.failure(LabFailure(.server, .serverMaintenance, status: 503, retryAfter: 3_600...3_600))]
             ),
         ]

@@ -1,10 +1,9 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Returns scenarios for tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with the
+    /// Scenarios for tokens that are missing, expired or refused. Each scenario calls ``LabPath/protected`` with the
     /// ``LabScenario/credentials`` of the scenario.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func sessions(root: String) -> [LabScenario] {
+    static var sessions: [LabScenario] {
         func refused(_ code: ErrorCode) -> LabExpectation { .failure(LabFailure(.unauthorized, code, status: 401)) }
         func scenario(
             _ name: String,
@@ -18,7 +17,7 @@ extension LabScenario {
                 .sessions,
                 summary,
                 advice: advice,
-                path: root + LabPath.protected,
+                path: LabPath.protected,
                 credentials: credentials,
                 expected: expected
             )
@@ -56,10 +55,9 @@ extension LabScenario {
         ]
     }
 
-    /// Returns scenarios for redirects of a GET to the same and to another origin, and of a POST. A client must not send `Authorization` to
+    /// Scenarios for redirects of a GET to the same and to another origin, and of a POST. A client must not send `Authorization` to
     /// another origin.
-    /// - Parameter root: The path at which the server mounts the lab.
-    static func redirects(root: String) -> [LabScenario] {
+    static var redirects: [LabScenario] {
         [
             LabScenario(
                 "redirect-same-origin",
@@ -67,7 +65,6 @@ extension LabScenario {
                 "302 to another path of the same origin.",
                 advice: "Follows the redirect of a GET, with the credentials.",
                 LabResponse().with { $0.redirect = .same },
-                root: root,
                 credentials: .valid,
                 expected: [.success(authorized: true)]
             ),
@@ -77,7 +74,6 @@ extension LabScenario {
                 "302 to another origin.",
                 advice: "Follows the redirect of a GET without the credentials, which belong to the first origin only.",
                 LabResponse().with { $0.redirect = .cross },
-                root: root,
                 credentials: .valid,
                 expected: [.success(authorized: false)]
             ),
@@ -88,7 +84,6 @@ extension LabScenario {
                 advice: "Does not follow the redirect, and treats it as an error.",
                 method: "POST",
                 LabResponse().with { $0.redirect = .same },
-                root: root,
                 expected: [.failure(LabFailure(.badRequest, .badRequest, status: 302))]
             ),
         ]
