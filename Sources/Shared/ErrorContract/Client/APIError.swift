@@ -150,8 +150,9 @@ public struct APIError: Error, Sendable {
         let isValidation = !decoded.violations.isEmpty || decoded.code?.rawValue.hasPrefix("VALIDATION_") == true
         // A page of another system, such as a captive portal, doesn't come from the API, regardless of its status.
         let isForeignPage = decoded.family == .notAPI && decoded.code == .notAPIResponse
-        self.kind = isForeignPage ? .notAPI : Kind(status: decoded.status, hasViolations: isValidation)
-        self.code = decoded.code ?? ErrorCode(localForStatus: decoded.status, hasViolations: isValidation)
+        let usual = Kind(status: decoded.status, hasViolations: isValidation)
+        self.kind = isForeignPage ? .notAPI : usual
+        self.code = decoded.code ?? (usual == .server ? .serverError(decoded.status) : usual.localCode)
         self.message = decoded.message
         self.status = decoded.status
         self.details = decoded.details
@@ -215,22 +216,6 @@ extension APIError.Kind {
             case 429: .rateLimited
             case 408, 500...599: .server
             default: hasViolations ? .validation : .badRequest
-            }
-    }
-}
-
-extension ErrorCode {
-    /// Creates the code for a response without a code.
-    init(localForStatus status: Int, hasViolations: Bool) {
-        self =
-            switch status {
-            case 401: .unauthorized
-            case 403: .forbidden
-            case 404, 410: .notFound
-            case 409: .conflict
-            case 429: .rateLimited
-            case 408, 500...599: .serverError(status)
-            default: hasViolations ? .validationError : .badRequest
             }
     }
 }

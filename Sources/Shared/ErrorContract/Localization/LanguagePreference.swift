@@ -17,7 +17,7 @@ public struct LanguagePreference: Hashable, Sendable {
     public init(acceptLanguage header: String?) {
         var weighted: [(range: String, quality: Double)] = []
         for item in (header ?? "").split(separator: ",").prefix(32) {
-            let parts = item.split(separator: ";").map { $0.trimmingSpaces() }
+            let parts = item.split(separator: ";").map(\.trimmedText)
             guard let range = parts.first, Self.isRange(range) else { continue }
             var quality = 1.0
             for parameter in parts.dropFirst() where parameter.lowercased().hasPrefix("q=") {
@@ -52,21 +52,11 @@ public struct LanguagePreference: Hashable, Sendable {
     }
 
     /// Returns whether a text is a language range: `*`, or subtags of 1 to 8 letters and digits, at most 35 characters in all.
-    private static func isRange(_ text: Substring) -> Bool {
+    private static func isRange(_ text: String) -> Bool {
         text == "*"
             || !text.isEmpty && text.count <= 35
                 && text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { subtag in
                     (1...8).contains(subtag.count) && subtag.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
                 }
-    }
-}
-
-extension Substring {
-    /// Returns the text without white space at both ends.
-    fileprivate func trimmingSpaces() -> Substring {
-        var text = self
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
     }
 }
