@@ -57,19 +57,16 @@
         /// - Throws: ``Closed`` if the request has ended.
         func write(_ chunk: [UInt8]) async throws {
             guard !chunk.isEmpty else { return }
-            try await withCheckedThrowingContinuation { (writer: CheckedContinuation<Void, any Error>) in
-                queue.async { [self] in
-                    var rest = chunk[...]
-                    while !rest.isEmpty {
-                        guard !isClosed else { return writer.resume(throwing: Closed()) }
-                        // The write blocks until there is space. The write fails if the session has closed the input.
-                        let count = rest.withUnsafeBufferPointer { buffer in
-                            buffer.baseAddress.flatMap { streams.output?.write($0, maxLength: buffer.count) } ?? -1
-                        }
-                        guard count > 0, !isClosed else { return writer.resume(throwing: Closed()) }
-                        rest = rest.dropFirst(count)
+            try await queue.run { [self] () throws -> Void in
+                var rest = chunk[...]
+                while !rest.isEmpty {
+                    guard !isClosed else { throw Closed() }
+                    // The write blocks until there is space. The write fails if the session has closed the input.
+                    let count = rest.withUnsafeBufferPointer { buffer in
+                        buffer.baseAddress.flatMap { streams.output?.write($0, maxLength: buffer.count) } ?? -1
                     }
-                    writer.resume()
+                    guard count > 0, !isClosed else { throw Closed() }
+                    rest = rest.dropFirst(count)
                 }
             }
         }

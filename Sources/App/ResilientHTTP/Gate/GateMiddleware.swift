@@ -154,7 +154,9 @@ extension CallContext {
             record.note(.refusedLocally(source == .gate ? .gate : .circuit, retryAfter: refusal.wait))
             // A 429 closes the gate of an endpoint, and a 503 closes the gate of a host.
             let isLimit = source == .gate && refusal.scope == .endpoint
-            throw APIError(heldBackFor: refusal.wait, by: source, isLimit: isLimit, context: self)
+            var error = APIError(heldBackFor: refusal.wait, by: source, isLimit: isLimit, environment: environment)
+            (error.context, error.attempts) = (name, record.attempts)
+            throw error
         }
     }
 }
@@ -165,18 +167,17 @@ extension APIError {
 
     /// Creates the error for a call that the client itself refused.
     ///
-    /// - Parameter isLimit: Whether a rate limit of the server is the reason. With `false`, the reason is a failure.
-    init(heldBackFor wait: Duration, by source: LocalHold.Source, isLimit: Bool, context: CallContext) {
+    /// - Parameter isLimit: Whether a rate limit is the reason. With `false`, the reason is a failure.
+    init(heldBackFor wait: Duration, by source: LocalHold.Source, isLimit: Bool, environment: ClientEnvironment) {
         self.init(
             kind: isLimit ? .throttled : .unavailable,
             code: isLimit ? .throttled : .serviceUnavailableLocally,
             retry: .afterDelay,
             recovery: .wait,
-            context: context.name,
-            attempts: context.record.attempts
+            attempts: 0
         )
         retryAfter = wait
-        retryAt = context.environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+        retryAt = environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
         hold = LocalHold(source, wait: wait)
     }
 }

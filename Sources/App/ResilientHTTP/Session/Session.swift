@@ -143,11 +143,7 @@ public final class Session: Sendable {
         let result = try await renewed(after: held, by: .refresh, until: environment.clock.now + timeout)
         guard result == nil else { return }
         let wait = state.withLock { $0.renewalDelay(at: environment.clock.now) }
-        var error = APIError(kind: .throttled, code: .throttled, retry: .afterDelay, recovery: .wait, attempts: 0)
-        error.retryAfter = wait
-        error.retryAt = environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
-        error.hold = LocalHold(.throttle, wait: wait)
-        throw error
+        throw APIError(heldBackFor: wait, by: .throttle, isLimit: true, environment: environment)
     }
 
     /// Loads the credentials that another process has stored since the user signed out in this process. If there are any, this process uses
