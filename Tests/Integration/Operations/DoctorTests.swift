@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import GRDB
 import MailServerTesting
 import StrictJSON
 import TestSupport
@@ -114,6 +115,23 @@ import Testing
             try Data().write(to: file)
             let behind = try await doctor(in: folder)
             #expect(behind.verdicts["database"] == "advice", "\(behind.text)")
+        }
+    }
+
+    @Test("Finds nothing wrong with a backup that replaces the database")
+    func restored() async throws {
+        try await withFolder { folder in
+            let migrated = try await Binary.run(["migrate"], in: folder)
+            #expect(migrated.status == 0, "\(migrated.errors)")
+            let (file, copy) = (folder.appending(path: "data/holdfast.sqlite3"), folder.appending(path: "copy.sqlite3"))
+            let original = try DatabaseQueue(path: file.path)
+            try await original.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy.path]) }
+            try original.close()
+            for name in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + name) }
+            try FileManager.default.moveItem(at: copy, to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let report = try await doctor(in: folder)
+            #expect(report.verdicts["database"] == "good", "\(report.text)")
         }
     }
 

@@ -8,8 +8,6 @@ import GRDB
 public struct SQLiteInspection: Sendable {
     /// The result of `PRAGMA quick_check`, at most 10 messages; empty if the file is undamaged.
     public let damage: [String]
-    /// The journal mode: `wal` after a server has opened the file.
-    public let journalMode: String
     /// The names of the pending migrations, in order.
     public let pendingMigrations: [String]
     /// Whether a newer version of Holdfast has migrated the tables.
@@ -43,7 +41,6 @@ extension SQLiteInspection {
             let applied = try migrator.appliedIdentifiers(database)
             return SQLiteInspection(
                 damage: damage,
-                journalMode: try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? "unknown",
                 pendingMigrations: migrator.migrations.filter { !applied.contains($0) },
                 isFromNewerVersion: try migrator.hasBeenSuperseded(database),
                 isSealed: try SQLiteSeal.isClosed(database)
