@@ -52,8 +52,8 @@ extension RouterMethods where Context: LimitedRequestContext {
             .add(middleware: RateLimitMiddleware(limits, names.compactMap(RateLimitSource.init), decides: .inRoute))
     }
 
-    /// Returns a group of routes that refuses forms of other sites. An operation that needs a session needs no such group, because a browser
-    /// never adds an access token by itself. `PageResponder` refuses such forms for the operations of pages.
+    /// Returns a group of routes that refuses forms of other sites. An operation that needs a session needs no such group, because a
+    /// browser never adds an access token by itself. `PageResponder` refuses such forms for the operations of pages.
     private func refusingForeignForms(of operation: APIOperation) -> RouterGroup<Context> {
         guard let request = operation.request, !request.isForm, !operation.needsSession else { return group() }
         return group().add(middleware: ForeignFormMiddleware())

@@ -4,8 +4,8 @@ import Foundation
 enum LoopbackPorts {
     /// The ports that are tried, in random order.
     ///
-    /// Systems choose the ports of connections, and of servers that listen on port 0, from 32768 on. A port from there could be taken before
-    /// its server starts.
+    /// Systems choose the ports of connections, and of servers that listen on port 0, from 32768 on. A port from there could be taken
+    /// before its server starts.
     static let range = 10_000..<20_000
 
     /// Returns different free ports.
