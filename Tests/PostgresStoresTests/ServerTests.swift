@@ -118,6 +118,23 @@ import Testing
         }
     }
 
+    @Test("A reading with a slow response does not move a correct time")
+    func slowReading() {
+        // The database's clock shows 1,000 s at the monotonic time 0.
+        var state = PostgresTime.State()
+        func isCorrect(at elapsed: Double, origin: Double = 1_000) -> Bool {
+            abs(state.time(at: elapsed) - origin - elapsed) < 0.01
+        }
+        state.read(1_010.001, sent: 10, received: 10.002)
+        #expect(isCorrect(at: 10.002))
+        state.read(1_020, sent: 20, received: 80)
+        #expect(isCorrect(at: 80), "suspended after the database read its clock")
+        state.read(1_150, sent: 90, received: 150)
+        #expect(isCorrect(at: 150), "suspended before the database read its clock")
+        state.read(1_261.001, sent: 160, received: 160.002)
+        #expect(isCorrect(at: 160.002, origin: 1_101), "the database's clock was set")
+    }
+
     @Test("During a rotation both secrets find an address; afterward the new one suffices")
     func secretRotation() async throws {
         try await withDatabase { temporary in

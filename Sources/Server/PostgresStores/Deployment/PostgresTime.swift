@@ -17,11 +17,31 @@ import Timekeeping
 /// stops until the new clock has caught up.
 public final class PostgresTime: Sendable {
     /// The offset of the database's clock, and the latest returned time.
-    private struct State {
-        /// The time of the database at which the monotonic time was zero, in seconds since 1970.
-        var origin: Double
+    struct State {
+        /// The time of the database at which the monotonic time was zero, in seconds since 1970; `nil` before the first reading.
+        private var origin: Double?
         /// The latest time that was returned, in seconds since 1970. Later results are never earlier than this time.
-        var latest: Double
+        private var latest = 0.0
+
+        /// Returns the time of the database, in seconds since 1970.
+        /// - Parameter elapsed: The monotonic time in seconds.
+        mutating func time(at elapsed: Double) -> Double {
+            latest = max(latest, (origin ?? 0) + elapsed)
+            return latest
+        }
+
+        /// Corrects the offset by a reading of the database's clock.
+        ///
+        /// The database read its clock at an unknown moment between the request and the response. So the reading only limits the offset to
+        /// a range. An offset within this range stays as it is. Otherwise, a slow response would move a correct clock.
+        /// - Parameters:
+        ///   - time: The time of the database, in seconds since 1970.
+        ///   - sent: The monotonic time before the request, in seconds.
+        ///   - received: The monotonic time after the response, in seconds.
+        mutating func read(_ time: Double, sent: Double, received: Double) {
+            let (lowest, highest) = (time - received, time - sent)
+            origin = min(max(origin ?? (lowest + highest) / 2, lowest), highest)
+        }
     }
 
     private let database: PostgresDatabase
@@ -34,7 +54,7 @@ public final class PostgresTime: Sendable {
     /// - Throws: `StoreFailure`.
     public init(_ database: PostgresDatabase) async throws {
         self.database = database
-        state = Mutex(State(origin: 0, latest: 0))
+        state = Mutex(State())
         try await synchronize()
     }
 
@@ -42,28 +62,23 @@ public final class PostgresTime: Sendable {
     public var now: @Sendable () -> Date {
         { [self] in
             let elapsed = elapsed
-            return state.withLock { state in
-                state.latest = max(state.latest, state.origin + elapsed)
-                return Date(timeIntervalSince1970: state.latest)
-            }
+            return Date(timeIntervalSince1970: state.withLock { $0.time(at: elapsed) })
         }
     }
 
     /// Reads the database's clock. Call it periodically, so that this clock and the database's clock don't drift apart.
     ///
-    /// The result differs from the database's clock by at most half of the round trip, because the database reads its clock at an unknown
-    /// moment between the request and the response.
+    /// After the call, this clock differs from the database's clock by at most the round trip. If the response is slow, for example because
+    /// the process or the database was suspended, the call doesn't change a correct clock.
     /// - Throws: `StoreFailure`. The time then continues from the previous reading.
     public func synchronize() async throws {
-        let before = elapsed
+        let sent = elapsed
         let time: Double? = try await database.first(
             "SELECT extract(epoch FROM clock_timestamp())::double precision",
             []
         ) { try $0.value(0) }
-        guard let time else { return }
-        // The database read its clock at an unknown time between the request and the response. The method assumes the middle.
-        let middle = (before + elapsed) / 2
-        state.withLock { $0.origin = time - middle }
+        let received = elapsed
+        if let time { state.withLock { $0.read(time, sent: sent, received: received) } }
     }
 
     /// The seconds since the creation of this object, by the monotonic clock.
