@@ -212,6 +212,43 @@ import Testing
         }
     }
 
+    @Test("Counts connections to another process of the server, and no other connections")
+    func restarts() async throws {
+        try await ValkeyServer.run { server in
+            try await withClient(server.url) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                let first = try await client.send(ValkeyCommand("CLIENT", "ID"), within: Self.patience)
+                _ = try? await client.send(ValkeyCommand("QUIT"), within: Self.patience)
+                var id = first
+                while id == first {
+                    try await client.waitUntilReady(within: Self.patience)
+                    id = (try? await client.send(ValkeyCommand("CLIENT", "ID"), within: Self.patience)) ?? first
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                #expect(client.restarts == 0)
+                for count in 1...2 {
+                    server.kill()
+                    try await untilLost(client)
+                    try await server.start()
+                    try await client.waitUntilReady(within: Self.patience)
+                    #expect(client.restarts == count)
+                }
+            }
+        }
+    }
+
+    @Test("Stays usable if the user may not execute INFO")
+    func noInfo() async throws {
+        try await ValkeyServer.run { server in
+            try await server.cli("ACL", "SETUSER", "app", "on", ">password", "~*", "+@all", "-info")
+            try await withClient("valkey://app:password@127.0.0.1:\(server.port)") { client in
+                try await client.waitUntilReady(within: Self.patience)
+                #expect(try await client.send(ValkeyCommand("PING"), within: Self.patience) == .text(Array("PONG".utf8)))
+                #expect(client.restarts == 0)
+            }
+        }
+    }
+
     @Test("Distinguishes errors of the store, settings and commands, and continues")
     func errors() async throws {
         try await ValkeyServer.run(["--maxmemory", "1mb"]) { server in

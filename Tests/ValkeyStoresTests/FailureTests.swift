@@ -62,6 +62,25 @@ import ValkeyDriver
         }
     }
 
+    @Test("Admits no more than the share when the server restarts with an older snapshot")
+    func olderSnapshot() async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules)
+            #expect(try await admissions(1, process) == 1)
+            try await limits.server.cli("SAVE")
+            #expect(try await admissions(3, process) == 3)
+            limits.server.kill()
+            try await untilLost(process)
+            try await limits.server.start()
+            try await process.client.waitUntilReady(within: SharedLimits.patience)
+            let other = try await limits.start(Self.rules)
+            #expect(try await other.store.check(claims).limits.map(\.remaining) == [9], "the server has lost three admissions")
+            #expect(try await admissions(100, process) == 1, "half of the quota, less what was admitted before")
+            limits.pass(.seconds(3_600))
+            #expect(try await admissions(100, process) == 10)
+        }
+    }
+
     @Test("Admits no more than the share when the data is removed repeatedly")
     func flushed() async throws {
         try await SharedLimits.run { limits in

@@ -98,6 +98,13 @@ public final class ValkeyClient: Sendable {
     /// Whether a connection is ready. If not, commands fail immediately. The value may change at any time.
     public var isReady: Bool { inbox.value.withLock { $0.isReady } }
 
+    /// The number of times that the client reached another process of the server than with the connection before. This happens after a
+    /// restart of the server, or after a failover to another server. The new process can have older data than the process before.
+    ///
+    /// After a command has returned with a reply, the number includes the connection of this command. If the server refuses `INFO`, for
+    /// example because the user has no permission, the number doesn't change.
+    package var restarts: Int { inbox.restarts.load(ordering: .acquiring) }
+
     /// Sends a command and returns its reply.
     /// - Parameters:
     ///   - command: The command. Other callers share the connection, so don't send commands that change its mode, such as `SUBSCRIBE` or

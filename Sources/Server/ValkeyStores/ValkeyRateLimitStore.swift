@@ -25,8 +25,9 @@ public import ValkeyDriver
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or unavailable, the ``ValkeyFallback`` of each policy applies.
 ///
-/// Each process also counts its own admissions in memory. A key without expiry shows the store whether Valkey has lost its data. After a
-/// loss of data, the store also applies the counts in memory, until all lost usage would have ended. During this time, each process
+/// Each process also counts its own admissions in memory. A key without expiry shows the store whether Valkey has lost its data. A restart
+/// of Valkey and a failover to a replica also count as a loss of data, because the last admissions can be missing although this key exists.
+/// After a loss of data, the store also applies the counts in memory, until all lost usage would have ended. During this time, each process
 /// therefore admits at most the share that the fallback of the policy defines.
 ///
 /// Valkey contains digests of keys under the secret, which all servers must share. All keys are in one slot of a cluster. A key expires
@@ -53,6 +54,8 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
     /// The server's time in microseconds at the first reply; 0 before the first reply. For policies that this process has not changed, the
     /// store uses this time as the time of the last change.
     private let started = Atomic<Int64>(0)
+    /// The last value of `ValkeyClient.restarts` that this store has taken into account.
+    private let notedRestarts = Atomic<Int>(0)
 
     /// The scripts that the client must load when it connects.
     public static var scripts: [ValkeyScript] { LimitScript.all }
@@ -147,6 +150,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
         let (known, version) = refusals.find(resolved, at: asked)
         if let known { return known }
         while true {
+            noteRestart()
             // Read the canary first. If its value is from after a loss of data, the process's own counts below then also apply.
             let canary = canary.pair
             // Count in this process before the server decides, so that concurrent requests can't exceed this process's share.
@@ -171,7 +175,7 @@ extension ValkeyRateLimitStore: RateLimitStore {
                 return result
             }
             refusals.noteChange(of: resolved.lazy.map(\.digest))
-            // If only the second decision applies, the server has lost its data, and with it the charge, while the reply was in flight.
+            // If only the second decision applies, the server has lost data, and maybe the charge, while the reply was in flight.
             let decision = own ?? local.admitAfterLoss(claims, at: nanoseconds)
             if let decision, !decision.isAdmitted { return decision }
             let counted = local.count(claims, after: decision)
@@ -315,6 +319,8 @@ extension ValkeyRateLimitStore {
             arguments: arguments,
             within: time
         )
+        // The client may have connected to another process of the server since the last call.
+        noteRestart()
         let reply = try LimitReply(raw, count: claims.count)
         if started == 0 {
             _ = self.started.compareExchange(expected: 0, desired: reply.now, ordering: .relaxed)
@@ -324,6 +330,20 @@ extension ValkeyRateLimitStore {
             logger.warning("Valkey lost its data: limits also apply the counts of this process for one window")
         }
         return reply
+    }
+
+    /// Records a loss of data if the client has reached another process of the server since the last call.
+    ///
+    /// A server that restarts from a snapshot, or a replica that was promoted, has the canary, but can lack the last admissions.
+    private func noteRestart() {
+        let (noted, restarts) = (notedRestarts.load(ordering: .acquiring), client.restarts)
+        guard noted != restarts else { return }
+        // Record the loss before the exchange, so that a concurrent decision doesn't omit the counts of this process.
+        local.noteLoss(at: nanoseconds)
+        guard notedRestarts.compareExchange(expected: noted, desired: restarts, ordering: .acquiringAndReleasing).exchanged
+        else { return }
+        refusals.removeAll()
+        logger.warning("Valkey restarted: limits also apply the counts of this process for one window")
     }
 
     /// Converts a reply of the script to a result. If several policies refuse, the result reports the policy with the longest delay.

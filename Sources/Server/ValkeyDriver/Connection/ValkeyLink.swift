@@ -34,8 +34,11 @@ struct ReplyQueue: Sendable {
 /// Maintains one connection: connects, signs in, sends the commands of a ``ReplyQueue``, and reconnects when a connection ends.
 ///
 /// A connection is ready when the server has replied to `PING`. An open TCP connection is not enough, because the operating system accepts
-/// connections even if the server process hangs. The link sends the commands of the sign-in (password, database, name, scripts, `PING`) in
-/// one pipeline.
+/// connections even if the server process hangs. The link sends the commands of the sign-in (password, database, name, scripts, `INFO`,
+/// `PING`) in one pipeline.
+///
+/// The reply to `INFO` contains the run id, a random text that each process of the server creates at its start. With the run id, the link
+/// counts in ``InboxBox/restarts`` how often it reached another process.
 ///
 /// During an outage, the link logs only the first failure and the next success. It counts all failures as metrics. The class is `@unchecked
 /// Sendable` because it is only used on its event loop.
@@ -57,6 +60,10 @@ final class ValkeyLink: @unchecked Sendable {
     private var isClosed = false
     /// Whether the current outage was logged.
     private var hasReported = false
+    /// The run id of the server process of the current connection; `nil` if it is unknown.
+    private var runID: String?
+    /// The last known run id of a connection that was ready; `nil` before the first one.
+    private var lastRunID: String?
 
     /// The maximum time for connecting. If an address doesn't respond within 250 ms, NIO also tries the next address. So each of two
     /// addresses gets 250 ms.
@@ -162,6 +169,13 @@ final class ValkeyLink: @unchecked Sendable {
                 }
             )
         }
+        runID = nil
+        steps.append(
+            // A user who may not execute `INFO` can use the connection, too.
+            PendingCommand(bytes: ValkeyCommand("INFO", "server").encoded(), deadline: deadline) { [self] result in
+                if case .success(.text(let info)) = result { runID = Self.runID(in: info) }
+            }
+        )
         steps.append(step(ValkeyCommand("PING")) { [self] _ in ready(connection) })
         connection.send(steps)
     }
@@ -169,11 +183,19 @@ final class ValkeyLink: @unchecked Sendable {
     /// Marks a connection as ready, so that callers can enqueue commands.
     private func ready(_ connection: ValkeyConnection) {
         guard connection === self.connection, !isClosed else { return }
+        if let lastRunID, let runID, runID != lastRunID { inbox.restarts.add(1, ordering: .releasing) }
+        lastRunID = runID ?? lastRunID
         isReady = true
         inbox.value.withLock { $0.isReady = true }
         metrics.noteConnection(isReady: true)
         logger.info("Valkey connected")
         hasReported = false
+    }
+
+    /// Returns the run id in a reply to `INFO`; `nil` if there is none.
+    private static func runID(in info: [UInt8]) -> String? {
+        let lines = String(decoding: info, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.first { $0.hasPrefix("run_id:") }.map { String($0.dropFirst("run_id:".count)) }
     }
 
     /// Fails the waiting commands, and schedules the next attempt.
@@ -204,4 +226,7 @@ final class ValkeyLink: @unchecked Sendable {
 final class InboxBox: Sendable {
     /// The waiting commands, guarded by a mutex.
     let value = Mutex(ReplyQueue())
+    /// The number of connections that reached another process of the server than the connection before. The link increases the number
+    /// before callers can enqueue commands for the connection.
+    let restarts = Atomic<Int>(0)
 }
