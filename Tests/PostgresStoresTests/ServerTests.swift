@@ -3,9 +3,11 @@ import AccountStoreTesting
 import Crypto
 import ErrorContract
 import Foundation
+import HoldfastTesting
 import PostgresDriver
 import Synchronization
 import Testing
+import Timekeeping
 
 @testable import PostgresStores
 
@@ -91,7 +93,7 @@ import Testing
             let killed = presence(temporary.database, isAlone: true)
             #expect(try await killed.enter())
             let account = try await temporary.stores.addAccount()
-            let queue = PostgresMailIntentQueue(temporary.database, server: killed.id)
+            let queue = PostgresMailIntentQueue(temporary.database, presence: killed)
             let intent = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(0))
             try await queue.enqueue(intent)
             #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intent])
@@ -101,6 +103,39 @@ import Testing
             #expect(try await others.releaseAbandoned(at: .after(2)) == 1)
             #expect(try await others.claim(limit: 1, at: .after(2), leaseEnd: .after(100)) == [intent])
             #expect(try await presence(temporary.other, isAlone: true).enter())
+        }
+    }
+
+    @Test("After an outage of the database, no server releases the emails of a running server")
+    func outage() async throws {
+        try await withDatabase { temporary in
+            let clock = ManualClock()
+            let sender = presence(temporary.database, isAlone: false)
+            let other = PostgresPresence(
+                temporary.other,
+                name: "test/2",
+                version: "1.0.0",
+                isAlone: false,
+                clock: MonotonicClock(clock)
+            )
+            for server in [sender, other] { #expect(try await server.enter()) }
+            let account = try await temporary.stores.addAccount()
+            let queue = PostgresMailIntentQueue(temporary.database, presence: sender)
+            let others = PostgresMailIntentQueue(temporary.other, presence: other)
+            let intent = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(0))
+            try await queue.enqueue(intent)
+            #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intent])
+            // For eleven seconds, no server can renew its row.
+            try await temporary.other.execute("UPDATE server SET renewed_at = renewed_at - 11")
+            clock.advance(by: .seconds(11))
+            #expect(try await others.releaseAbandoned(at: .after(12)) == 0, "its own row has expired, too")
+            #expect(try await other.renew())
+            #expect(try await others.releaseAbandoned(at: .after(12)) == 0, "the sender can't have renewed its row yet")
+            for _ in 0..<5 {
+                clock.advance(by: .seconds(2))
+                #expect(try await other.renew())
+            }
+            #expect(try await others.releaseAbandoned(at: .after(22)) == 1, "the sender has stopped")
         }
     }
 

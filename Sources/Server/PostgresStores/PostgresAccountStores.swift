@@ -1,5 +1,5 @@
 public import AccountCore
-public import Foundation
+import Foundation
 import PostgresDriver
 
 /// All account stores in one PostgreSQL database.
@@ -47,16 +47,15 @@ public struct PostgresAccountStores: AccountStores {
     /// - Parameters:
     ///   - database: The database, with the tables of ``PostgresSchema``.
     ///   - emailKeys: Computes the keys of addresses. All servers of the database must use the same secret.
-    ///   - server: The id with which this server is registered in ``PostgresPresence``. Each lease of an email stores this id. So if this
-    ///     server stops, other servers can find and end its leases. Pass `nil` in a command-line tool, whose leases end only at their end
-    ///     time.
-    public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
+    ///   - presence: The registration of this server. Each lease of an email stores the id of the server. So if this server stops, other
+    ///     servers can find and end its leases. Pass `nil` in a command-line tool, whose leases end only at their end time.
+    public init(_ database: PostgresDatabase, emailKeys: EmailKeys, presence: PostgresPresence? = nil) {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
         resetTokens = PostgresResetTokenStore(database, emailKeys: emailKeys)
         accountLockTokens = PostgresAccountLockTokenStore(database)
         records = PostgresAccountRecordStore(database, emailKeys: emailKeys)
-        intents = PostgresMailIntentQueue(database, server: server)
+        intents = PostgresMailIntentQueue(database, presence: presence)
         sentResets = PostgresSentResetStore(database)
         audit = PostgresAuditStore(database)
         decoys = PostgresDecoyStore(database)

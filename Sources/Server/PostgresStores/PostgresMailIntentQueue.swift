@@ -24,8 +24,8 @@ import Synchronization
 /// each server has its own order of turns, and begins with the first network after a restart.
 public final class PostgresMailIntentQueue: MailIntentQueue {
     private let database: PostgresDatabase
-    /// The id of this server, which the rows of its claimed emails contain; `nil` for a command-line tool.
-    private let server: UUID?
+    /// The registration of this server. The rows of its claimed emails contain the id of the server; `nil` for a command-line tool.
+    private let presence: PostgresPresence?
     /// Decides from which network this queue claims the next new request. Each server has its own value in memory.
     private let turns = Mutex(MailTurns())
     /// The ids of claims that failed on this server, although the database may have committed the claims. The next call of
@@ -35,10 +35,10 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Creates the queue. Does no I/O.
     /// - Parameters:
     ///   - database: The database.
-    ///   - server: The id of this server, see ``PostgresPresence``. The rows of its claimed emails contain this id, so that other servers
+    ///   - presence: The registration of this server. The rows of its claimed emails contain the id of the server, so that other servers
     ///     can end its leases. If `nil`, its leases end only at their end time.
-    public init(_ database: PostgresDatabase, server: UUID? = nil) {
-        (self.database, self.server) = (database, server)
+    public init(_ database: PostgresDatabase, presence: PostgresPresence? = nil) {
+        (self.database, self.presence) = (database, presence)
     }
 
     /// Adds an email. If the current request has an idempotency key in the same database, the transaction also stores the response under
@@ -147,7 +147,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         _ attempt: UUID,
         _ before: MailTurns
     ) async throws -> (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?) {
-        try await database.transaction { [server] transaction in
+        try await database.transaction { [server = presence?.id] transaction in
             var turns = before
             // If the response of an earlier attempt was lost, that attempt may have claimed rows already.
             let earlier = try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows
@@ -280,10 +280,15 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     ///
     /// A server is registered while it renews its row; see ``PostgresPresence``. So the emails of a crashed server are sent after ten
     /// seconds instead of at the end of their leases.
+    ///
+    /// If this server could not renew its own row, for example because the database was unavailable, the method releases nothing until ten
+    /// seconds after the next renewal. Otherwise, it would release the emails of running servers that could not renew their rows either,
+    /// and these emails would be sent twice.
     /// - Returns: The number of released emails.
     @discardableResult
     public func releaseAbandoned(at now: Date) async throws -> Int {
-        try await database.execute(
+        guard presence?.detectsStoppedServers ?? true else { return 0 }
+        return try await database.execute(
             """
             UPDATE mail_intent SET due_at = $1, state = 'waiting', holder = NULL, claim = NULL WHERE id IN (
                 SELECT id FROM mail_intent WHERE state = 'taken' AND holder IS NOT NULL AND NOT EXISTS (

@@ -62,7 +62,7 @@ package struct PostgresDeployment: Sendable {
                 guard try await PostgresSchema.pending(database).isEmpty else { throw OutdatedDatabase() }
                 presence = nil
             }
-            stores = PostgresAccountStores(database, emailKeys: emailKeys, server: presence?.id)
+            stores = PostgresAccountStores(database, emailKeys: emailKeys, presence: presence)
             time = try await PostgresTime(database)
         } catch {
             await database.client.close()

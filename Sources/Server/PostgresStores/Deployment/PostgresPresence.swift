@@ -1,13 +1,16 @@
 import AccountCore
 public import Foundation
 import PostgresDriver
+import Synchronization
+import Timekeeping
 
 /// The registration of the servers that use one database.
 ///
 /// Each server adds a row when it starts, and renews it at least every two seconds. After a renewal, the row is valid for ten seconds of
 /// the database's clock, so a few failed renewals do no harm. Servers use the rows of the other servers for two decisions:
 /// - If the row of a server has expired, this server has stopped. Another server can then send the emails that the stopped server had
-///   claimed.
+///   claimed. During an outage of the database, the rows of all servers expire. So a server that couldn't renew its own row does not
+///   conclude from an expired row that a server has stopped.
 /// - A server that does not share its rate limits may start only if no other server is registered. Another server can start if the row of
 ///   this server has expired, for example because its process was suspended. So a server whose row has expired must register again.
 ///
@@ -16,7 +19,7 @@ import PostgresDriver
 /// guard try await presence.enter() else { return }
 /// // Call `renew()` every two seconds, stop the server if it returns `false`, and call `leave()` at the end.
 /// ```
-public struct PostgresPresence: Sendable {
+public final class PostgresPresence: Sendable {
     /// A registered server.
     public struct Server: Hashable, Sendable, Identifiable {
         /// The id that the server created at its start.
@@ -39,6 +42,16 @@ public struct PostgresPresence: Sendable {
     private let version: String
     /// Whether no other server may be registered, because this server does not share its rate limits.
     private let isAlone: Bool
+    private let clock: MonotonicClock
+    private let renewals = Mutex(Renewals())
+
+    /// The renewals of this server's row, by the clock of this process.
+    private struct Renewals {
+        /// The time of the last renewal; `nil` before the first registration.
+        var last: Duration?
+        /// The time of the first renewal after the last interruption; `nil` if there was no interruption.
+        var resumed: Duration?
+    }
 
     /// Creates the registration of a server. Does no I/O. ``enter()`` registers the server.
     /// - Parameters:
@@ -46,12 +59,43 @@ public struct PostgresPresence: Sendable {
     ///   - name: The name of the host and the process id, for operators.
     ///   - version: The version of the server.
     ///   - isAlone: Whether no other server may be registered, because this server does not share its rate limits.
-    public init(_ database: PostgresDatabase, name: String, version: String, isAlone: Bool) {
-        (self.database, self.name, self.version, self.isAlone) = (database, name, version, isAlone)
+    public convenience init(_ database: PostgresDatabase, name: String, version: String, isAlone: Bool) {
+        self.init(database, name: name, version: version, isAlone: isAlone, clock: .continuous)
+    }
+
+    /// Creates a registration with a clock for tests. The other parameters are the parameters of the public initializer.
+    init(_ database: PostgresDatabase, name: String, version: String, isAlone: Bool, clock: MonotonicClock) {
+        (self.database, self.name, self.version, self.isAlone, self.clock) = (database, name, version, isAlone, clock)
     }
 
     /// The longest time that a server should let pass between two renewals of its row: a fifth of the time for which the row is valid.
     public static let interval: Duration = .seconds(2)
+    /// If a server doesn't renew its row for longer than this time, its renewals were interrupted. The time is shorter than the ten seconds
+    /// for which a row is valid. So a server notices an outage in which the rows of other servers have expired.
+    private static let longestGap = Duration.seconds(5)
+    /// The time after an interruption in which other servers can renew their rows.
+    private static let recovery = Duration.seconds(10)
+
+    /// Whether an expired row means that its server has stopped.
+    ///
+    /// The value is `false` while this server can't renew its own row, and for ten seconds after that: if the database was unavailable, the
+    /// other servers couldn't renew their rows either.
+    var detectsStoppedServers: Bool {
+        let now = clock.now
+        return renewals.withLock { renewals in
+            guard let last = renewals.last, now - last <= Self.longestGap else { return false }
+            return renewals.resumed.map { now - $0 >= Self.recovery } ?? true
+        }
+    }
+
+    /// Records that this server has renewed its row.
+    private func noteRenewal() {
+        let now = clock.now
+        renewals.withLock { renewals in
+            if let last = renewals.last, now - last > Self.longestGap { renewals.resumed = now }
+            renewals.last = now
+        }
+    }
 
     /// Registers the server. A server whose `isAlone` is `true` is registered only if no other server is registered. While this server is
     /// registered, the method refuses all other servers.
@@ -62,7 +106,14 @@ public struct PostgresPresence: Sendable {
     ///   expired.
     /// - Throws: `StoreFailure`.
     public func enter() async throws -> Bool {
-        try await database.transaction { transaction in
+        let isRegistered = try await register()
+        if isRegistered { noteRenewal() }
+        return isRegistered
+    }
+
+    /// Executes the transaction of ``enter()``.
+    private func register() async throws -> Bool {
+        try await database.transaction { [id, name, version, isAlone] transaction in
             _ = try await transaction.lockedValue(of: "presence")
             let conflicts = try await transaction.execute(
                 """
@@ -105,8 +156,9 @@ public struct PostgresPresence: Sendable {
             """,
             [.uuid(id), .time(Date())]
         )
-        if renewal.count == 1 { return true }
-        return try await enter()
+        guard renewal.count == 1 else { return try await enter() }
+        noteRenewal()
+        return true
     }
 
     /// Removes the row, so that other servers can send the emails that this server has claimed, immediately instead of after ten seconds.
