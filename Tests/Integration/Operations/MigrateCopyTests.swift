@@ -131,6 +131,25 @@ import Testing
         }
     }
 
+    @Test("Commands refuse a database to which a copy is not complete")
+    func incompleteCopy() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        let environment = environment.merging([
+            "DATABASE_URL": server.url(database), "HOLDFAST_SECRET": String(repeating: "0123456789", count: 4),
+        ]) { $1 }
+        try await withFolder { folder in
+            let migrated = try await Binary.run(["migrate"], environment: environment, in: folder)
+            #expect(migrated.status == 0, "\(migrated.errors)")
+            try await server.sql("INSERT INTO shared_value (name, value) VALUES ('copy', '{}')", database: database)
+            for command in [["users", "list"], ["keys", "rotate"]] {
+                let run = try await Binary.run(command, environment: environment, in: folder)
+                #expect(run.status == 1)
+                #expect(run.errors.contains("is not complete"), "\(run.errors)")
+            }
+        }
+    }
+
     @Test("Refuses a secret that is no Base64 after base64:")
     func secret() async throws {
         try await withFolder { folder in

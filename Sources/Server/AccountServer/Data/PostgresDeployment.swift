@@ -31,7 +31,7 @@ package struct PostgresDeployment: Sendable {
     ///   - version: The version of the server; `nil` for a command. Only a server migrates the tables and takes emails from the queue.
     ///   - isAlone: Whether this server must be the only server, because it doesn't share its rate limits. If so, the initializer fails if
     ///     another server is registered.
-    /// - Throws: `StoreFailure`; ``DeploymentInUse``.
+    /// - Throws: `StoreFailure`; ``DeploymentInUse``; ``IncompleteCopy``; for a command, ``OutdatedDatabase``.
     init(
         _ settings: PostgresSettings,
         emailKeys: EmailKeys,
@@ -60,6 +60,8 @@ package struct PostgresDeployment: Sendable {
                 // A command may create the tables, but does not migrate them while servers of another version use them.
                 if try await PostgresSchema.isNew(database) { try await PostgresSchema.migrate(database) }
                 guard try await PostgresSchema.pending(database).isEmpty else { throw OutdatedDatabase() }
+                // The copy would find the changes of the command, and fail for good.
+                guard try await !PostgresSchema.isIncompleteCopy(database) else { throw IncompleteCopy() }
                 presence = nil
             }
             stores = PostgresAccountStores(database, emailKeys: emailKeys, presence: presence)
@@ -256,7 +258,7 @@ package struct MissingTables: Error, CustomStringConvertible {
         "the database has no tables of Holdfast: check DATABASE_URL, or start once with --create to begin a new installation"
 }
 
-/// A server found a database that `migrate copy` has not completed.
+/// A server or a command found a database that `migrate copy` has not completed.
 package struct IncompleteCopy: Error, CustomStringConvertible {
     package let description = """
         the copy from SQLite into the database is not complete: start 'holdfast migrate copy' again, which goes on where it ended, or create \
