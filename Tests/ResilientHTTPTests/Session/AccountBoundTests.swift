@@ -162,6 +162,46 @@ import Timekeeping
         #expect(try await session.credentials == nil)
     }
 
+    @Test("Trap: a retry after a sign-out during a refresh does not prompt the user")
+    func retryDuringRefresh() async throws {
+        let isReleased = Mutex(false)
+        defer { isReleased.withLock { $0 = true } }
+        let refreshes = Counter()
+        let session = session(Self.credentials("A")) { _ in
+            refreshes.increment()
+            while !isReleased.withLock(\.self) { await Task.yield() }
+            return Self.credentials("A", "2")
+        }
+        let arrivals = Counter()
+        let transport = ClosureTransport { request, _, _ in
+            guard request.path == "/two" else {
+                let headers: HTTPFields = [.errorCode: ErrorCode.authTokenExpired.rawValue]
+                return (HTTPResponse(status: .unauthorized, headerFields: headers), ResponseBody())
+            }
+            arrivals.increment()
+            while refreshes.value == 0 { await Task.yield() }
+            try await session.setCredentials(nil)
+            return (HTTPResponse(status: .internalServerError), ResponseBody())
+        }
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            session: session,
+            middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
+            environment: environment
+        )
+        let second = Task { await failure { _ = try await client.send(.get, "/two") } }
+        while arrivals.value == 0, !Task.isCancelled { await Task.yield() }
+        // The refusal of this call begins the refresh. Then the user signs out, and the other call is retried.
+        let first = Task { await failure { _ = try await client.send(.get, "/one") } }
+        while session.waiting < 2, !Task.isCancelled { await Task.yield() }
+        isReleased.withLock { $0 = true }
+        #expect(await first.value?.kind == .unauthorized)
+        #expect(await second.value?.kind == .unauthorized)
+        #expect(arrivals.value == 1 && prompts.value == 0)
+        #expect(try await session.credentials == nil)
+    }
+
     @Test("A retry waits for the prompt that is shown, and continues with the new session")
     func retryDuringPrompt() async throws {
         let isReleased = Mutex(false)

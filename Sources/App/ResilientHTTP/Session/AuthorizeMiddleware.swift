@@ -114,7 +114,8 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         context: CallContext
     ) async throws -> SessionState.Held? {
         let deadline = context.deadline
-        let mayPrompt = context.policy.account == nil
+        // A call whose session has ended can wait for the prompt that is shown now, but shows none. The user may have just signed out.
+        let mayPrompt = context.policy.account == nil && (stale != nil || context.session == nil)
         do {
             // The deadline ends the wait of this call. The renewal itself continues.
             let ended = try await context.environment.clock.run(until: deadline) {
