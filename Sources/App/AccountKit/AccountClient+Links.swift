@@ -54,12 +54,14 @@ extension AccountClient {
         email: EmailAddress? = nil,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await message(
+        let context = "email_verify_request"
+        let known = email == nil ? try await credentials(context: context) : nil
+        return try await message(
             AccountPath.requestVerification,
             VerificationRequest(email: email),
             submission,
-            isAuthorized: email == nil,
-            context: "email_verify_request",
+            with: known,
+            context: context,
             default: ContractText.nextStepSent
         )
     }
@@ -79,12 +81,14 @@ extension AccountClient {
         currentPassword: Password? = nil,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await message(
+        let context = "email_verify"
+        let known = currentPassword == nil ? try await credentials(context: context) : nil
+        return try await message(
             AccountPath.verifyEmail,
             ConfirmLinkRequest(token: token, currentPassword: currentPassword),
             submission,
-            isAuthorized: currentPassword == nil,
-            context: "email_verify",
+            with: known,
+            context: context,
             default: ContractText.emailVerified
         )
     }
@@ -102,12 +106,14 @@ extension AccountClient {
         currentPassword: Password? = nil,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await message(
+        let context = "email_change_confirm"
+        let known = currentPassword == nil ? try await credentials(context: context) : nil
+        return try await message(
             AccountPath.confirmEmail,
             ConfirmLinkRequest(token: token, currentPassword: currentPassword),
             submission,
-            isAuthorized: currentPassword == nil,
-            context: "email_change_confirm",
+            with: known,
+            context: context,
             default: ContractText.emailChanged
         )
     }

@@ -6,8 +6,11 @@ import ResilientHTTP
 
 /// The changes that a signed-in user makes to the account.
 ///
-/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. A change that could help an intruder to take over
-/// the account needs the current password. If this password is wrong, the call throws an error with the code `AUTH_INVALID_CREDENTIALS`.
+/// Each call throws an error with the code `AUTH_TOKEN_MISSING` if no user is signed in. A call belongs to the session that is present when
+/// the method begins. If this session ends or another one begins before the request is sent, the call fails with the kind `unauthorized`.
+///
+/// A change that could help an intruder to take over the account needs the current password. If this password is wrong, the call throws an
+/// error with the code `AUTH_INVALID_CREDENTIALS`.
 extension AccountClient {
     /// Sets a new password. The server ends all sessions of the account, and returns new tokens, with which the session of this client
     /// continues. If the user has signed out in the meantime, the client revokes the new tokens.
@@ -30,7 +33,7 @@ extension AccountClient {
             AccountPath.changePassword,
             ChangePasswordRequest(currentPassword: currentPassword, newPassword: newPassword),
             submission,
-            isAuthorized: true,
+            with: known,
             context: context
         )
         return try await begin(response, nil, continuing: known, context: context)
@@ -49,12 +52,14 @@ extension AccountClient {
         currentPassword: Password,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await message(
+        let context = "email_change_request"
+        let known = try await credentials(context: context)
+        return try await message(
             AccountPath.changeEmail,
             ChangeEmailRequest(currentPassword: currentPassword, newEmail: newEmail),
             submission,
-            isAuthorized: true,
-            context: "email_change_request",
+            with: known,
+            context: context,
             default: ContractText.nextStepSent
         )
     }
@@ -72,10 +77,9 @@ extension AccountClient {
         submission: Submission = Submission()
     ) async throws(APIError) -> AccountUser {
         let context = "user_update"
+        let known = try await credentials(context: context)
         let request = UpdateUserRequest(firstName: firstName, locale: language)
-        let response: UserResponse = try await sending(submission, isAuthorized: true, context: context) {
-            api,
-            headers throws(APIError) in
+        let response: UserResponse = try await sending(submission, with: known) { api, headers throws(APIError) in
             try await api.patch(AccountPath.me, request, headers: headers, context: context)
         }
         return response.user
@@ -119,7 +123,7 @@ extension AccountClient {
             AccountPath.deleteAccount,
             PasswordRequest(password: password),
             submission,
-            isAuthorized: true,
+            with: known,
             context: context
         )
         response.message = response.message ?? text(ContractText.accountDeleted)
@@ -133,8 +137,9 @@ extension AccountClient {
     /// - Parameter password: The current password.
     public func exportData(password: Password) async throws(APIError) -> Data {
         let context = "user_export"
+        let known = try await credentials(context: context)
         let body = try api.json(PasswordRequest(password: password), context: context)
-        return try await sending(Submission(), isAuthorized: true, context: context) { api, headers throws(APIError) in
+        return try await sending(Submission(), with: known) { api, headers throws(APIError) in
             Data(try await api.send(.post, AccountPath.export, body: body, headers: headers, context: context).body)
         }
     }

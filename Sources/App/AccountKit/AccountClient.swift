@@ -181,7 +181,7 @@ public struct AccountClient: Sendable {
         if let token = token.flatMap({ try? RefreshToken($0) }) {
             let request = RefreshRequest(refreshToken: token)
             do throws(APIError) {
-                try await sending(Submission(), isAuthorized: false, context: context) { api, headers throws(APIError) -> Void in
+                try await sending(Submission(), with: nil) { api, headers throws(APIError) -> Void in
                     try await api.post(AccountPath.logout, request, headers: headers, context: context)
                 }
             } catch {
@@ -310,7 +310,6 @@ extension AccountClient {
     /// Returns the credentials of the session.
     ///
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
-    @discardableResult
     func credentials(context: String) async throws(APIError) -> Credentials {
         do {
             if let held = try await session.credentials { return held }
@@ -327,11 +326,10 @@ extension AccountClient {
         )
     }
 
-    /// Returns a client whose requests carry the access token of the session.
+    /// Returns a client whose calls belong to the session that is present now.
     /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
     func signedIn(context: String) async throws(APIError) -> APIClient {
-        try await credentials(context: context)
-        return api.authorized(by: session)
+        api.authorized(by: session, with: try await credentials(context: context))
     }
 }
 
@@ -378,7 +376,7 @@ extension AccountClient {
         context: String
     ) async throws(APIError) -> RegistrationResponse.Content {
         let body = try api.json(request, context: context)
-        return try await sending(submission, isAuthorized: false, context: context) { api, headers throws(APIError) in
+        return try await sending(submission, with: nil) { api, headers throws(APIError) in
             let response: APIResponse<RegistrationResponse> = try await api.response(
                 .post,
                 AccountPath.register,

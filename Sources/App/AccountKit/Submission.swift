@@ -47,15 +47,15 @@ public final class Submission: Sendable {
 
 extension AccountClient {
     /// Posts a mutation with the key of its submission, and returns the response.
-    /// - Parameter isAuthorized: Whether the request carries the access token of the session.
+    /// - Parameter known: The credentials of the session to which the request belongs; `nil` for a request without an access token.
     func post<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
         _ submission: Submission,
-        isAuthorized: Bool = false,
+        with known: Credentials? = nil,
         context: String
     ) async throws(APIError) -> Value {
-        try await sending(submission, isAuthorized: isAuthorized, context: context) { api, headers throws(APIError) in
+        try await sending(submission, with: known) { api, headers throws(APIError) in
             try await api.post(path, body, headers: headers, context: context)
         }
     }
@@ -66,28 +66,27 @@ extension AccountClient {
         _ path: String,
         _ body: some Encodable,
         _ submission: Submission,
-        isAuthorized: Bool = false,
+        with known: Credentials? = nil,
         context: String,
         default text: LocalizedText
     ) async throws(APIError) -> String {
-        let response: MessageResponse = try await post(path, body, submission, isAuthorized: isAuthorized, context: context)
+        let response: MessageResponse = try await post(path, body, submission, with: known, context: context)
         return response.message ?? self.text(text)
     }
 
     /// Runs a call of a submission. If the call fails and the server may have performed the change, sets ``Submission/mayHaveTakenEffect``.
     /// - Parameters:
     ///   - submission: The submission, whose key is one of the headers.
-    ///   - isAuthorized: Whether the request carries the access token of the session.
-    ///   - context: The operation of the app.
+    ///   - known: The credentials of the session to which the call belongs; `nil` for a call without an access token. If this session has
+    ///     ended, or if another session has begun, the call fails with the kind `unauthorized`.
     ///   - call: Makes the call with a client and headers.
     func sending<Value>(
         _ submission: Submission,
-        isAuthorized: Bool,
-        context: String,
+        with known: Credentials?,
         _ call: (APIClient, HTTPFields) async throws(APIError) -> Value
     ) async throws(APIError) -> Value {
         let watch = AttemptWatch()
-        var api = try await isAuthorized ? signedIn(context: context) : api
+        var api = known.map { self.api.authorized(by: session, with: $0) } ?? self.api
         api.listeners.append(watch)
         var headers: HTTPFields = [.idempotencyKey: "\"\(submission.idempotencyKey)\""]
         if let deviceName, let name = HTTPField.Name(AccountHeader.deviceName) { headers[name] = deviceName }

@@ -103,6 +103,32 @@ struct AccountCallTests {
         #expect(fixture.sent.isEmpty)
     }
 
+    @Test(
+        "A call is not sent if its session ends or another one begins before",
+        arguments: AccountCall.all.filter(\.isAuthorized),
+        [2, nil]
+    )
+    func replaced(call: AccountCall, by number: Int?) async throws {
+        let credentials = try number.map { try Samples.credentials($0) }
+        let fixture = try Fixture(AccountCall.success, credentials: Samples.credentials(1))
+        var client = fixture.client
+        client.api = APIClient(
+            baseURL: client.api.baseURL,
+            transport: fixture.transport,
+            middleware: [
+                ClosureMiddleware { [session = client.session] request, body, next in
+                    try await session.setCredentials(credentials)
+                    return try await next(request, body)
+                }
+            ],
+            environment: client.api.environment
+        )
+        let error = await failure { [client] in try await call.make(client) }
+        #expect(error?.kind == .unauthorized)
+        #expect(fixture.sent.isEmpty)
+        #expect(await fixture.store.load() == credentials)
+    }
+
     @Test("A refusal by the server reaches the caller with its code", arguments: AccountCall.all)
     func refused(call: AccountCall) async throws {
         let fixture = try Fixture(

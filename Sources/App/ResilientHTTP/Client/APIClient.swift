@@ -117,10 +117,24 @@ public struct APIClient: Sendable {
     /// to the initializer instead.
     /// - Parameter session: The session. It refreshes the token when necessary.
     /// - Returns: The copy. Both clients share the transport, the gates, the circuits and the cache.
-    public func authorized(by session: Session) -> APIClient {
+    public func authorized(by session: Session) -> APIClient { authorized(by: AuthorizeMiddleware(session)) }
+
+    /// Returns a copy of the client like ``authorized(by:)``, whose calls belong to the session with the given credentials. If this session
+    /// has ended, or if another session has begun, the calls fail with the kind `unauthorized`. A refresh of the token changes nothing.
+    /// - Parameters:
+    ///   - session: The session. It refreshes the token when necessary.
+    ///   - credentials: Credentials that the session returned.
+    package func authorized(by session: Session, with credentials: Credentials) -> APIClient {
+        var layer = AuthorizeMiddleware(session)
+        layer.sessionID = credentials.sessionID
+        return authorized(by: layer)
+    }
+
+    /// Returns a copy of the client with a further layer.
+    private func authorized(by layer: AuthorizeMiddleware) -> APIClient {
         var client = self
-        client.middleware.append(AuthorizeMiddleware(session))
-        client.clearStorage(with: AuthorizeMiddleware(session))
+        client.middleware.append(layer)
+        client.clearStorage(with: layer)
         return client
     }
 

@@ -23,6 +23,8 @@ import Timekeeping
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session whose access token the middleware adds to requests.
     public let session: Session
+    /// The identifier of the session to which all calls belong; `nil` if a call belongs to the session of its first attempt.
+    var sessionID: String?
 
     /// Creates the middleware. Several clients may share one session.
     /// - Parameter session: The session whose access token the middleware adds to requests.
@@ -51,6 +53,7 @@ public struct AuthorizeMiddleware: ClientMiddleware {
         guard context.policy.isAuthorized, !request.headerFields.contains(.authorization) else {
             return try await next(request, body)
         }
+        if let sessionID { _ = context.bind(sessionID) }
         var held = try await current(context)
         if held == nil, context.session != nil, context.policy.account == nil, !session.renewal.isIdle {
             // The session of the call has ended. If the user signs in at the prompt that is shown now, the call continues.
