@@ -367,10 +367,13 @@ import Testing
     }
 
     /// Returns a queue, and a closure that returns the number of times that the queue has read the time. Each drain reads the time.
-    private static func benchCountingReads() async throws -> (QueueBench, reads: @Sendable () -> Int) {
+    private static func benchCountingReads(
+        change: (inout OfflineQueue.Options) -> Void = { _ in }
+    ) async throws -> (QueueBench, reads: @Sendable () -> Int) {
         let reads = Mutex(0)
         let count: @Sendable () -> Void = { reads.withLock { $0 += 1 } }
         let bench = try await QueueBench { options in
+            change(&options)
             let time = options.time
             options.time = {
                 count()
@@ -395,6 +398,25 @@ import Testing
         let after = reads()
         for _ in 0..<1_000 { await Task.yield() }
         #expect(reads() == after)
+    }
+
+    @Test("Sleeps for at least 100 ms if the watchdog interval is not positive", arguments: [.zero, .seconds(-1)] as [Duration])
+    func shortWatchdog(watchdog: Duration) async throws {
+        let (bench, reads) = try await Self.benchCountingReads { $0.watchdog = watchdog }
+        let clock = bench.clocks.clock
+        let run = Task { [queue = bench.queue] in await queue.run() }
+        defer { run.cancel() }
+        // Each drain reads the time.
+        _ = await becomesTrue { clock.sleeperCount == 1 || reads() > 1_000 }
+        #expect(clock.nextDeadline?.offset == clock.now.offset + .milliseconds(100))
+    }
+
+    @Test("Sends even if the lease is not positive", arguments: [.zero, .seconds(-1)] as [Duration])
+    func shortLease(lease: Duration) async throws {
+        let bench = try await QueueBench { $0.lease = lease }
+        try await bench.enqueue("1")
+        await bench.queue.drain()
+        #expect(bench.server.bodies == ["1"] && bench.queue.counts.pending == 0)
     }
 
     @Test("Sleeps for the watchdog interval if a delay ends while the disk fails")

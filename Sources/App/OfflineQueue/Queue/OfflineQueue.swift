@@ -81,11 +81,12 @@ public final class OfflineQueue: Sendable {
         /// ``OfflineQueue/wake()``, the delay starts again at its base.
         public var backoff = Backoff(base: .seconds(1), cap: .seconds(300))
         /// The maximum time for which ``OfflineQueue/run()`` sleeps. With this limit, the queue still sends its requests if a wake-up event
-        /// was lost. If the next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane.
+        /// was lost. If the next request of a lane can't be read from the disk or decrypted, this time is also the delay of the lane. A
+        /// time of less than 100 ms counts as 100 ms.
         public var watchdog: Duration = .seconds(60)
         /// The time after which a process loses the role of the sender if it doesn't renew the role. While the process sends, it renews the
         /// role whenever a third of this time has passed. If the sender is killed, another process becomes the sender when this time has
-        /// passed.
+        /// passed. A time of less than 100 ms counts as 100 ms.
         public var lease: Duration = .seconds(5)
         /// Whether the queue removes the requests of an account when the app signs the account out. By default, the queue pauses the
         /// requests until the account signs in again.
@@ -115,7 +116,7 @@ public final class OfflineQueue: Sendable {
 
     /// The client that sends the requests.
     public let client: APIClient
-    /// The settings with which the queue was opened.
+    /// The settings with which the queue was opened. The times ``Options/watchdog`` and ``Options/lease`` are at least 100 ms.
     public let options: Options
     /// The journal, which is the file with the entries of the queue, and the ledger, which is the state that results from the entries. Take
     /// the lock of the journal before the locks of ``dispatcher`` and ``hub``, never after them.
@@ -149,6 +150,10 @@ public final class OfflineQueue: Sendable {
     let announced = Mutex<[QueueOwner: QueuePause]>([:])
 
     private init(client: APIClient, server: String, options: Options, journal: Journal<Ledger>, hub: ChangeHub) {
+        var options = options
+        // Without a positive watchdog, `run()` would never sleep. Without a positive lease, this process would never be the sender.
+        options.watchdog = max(options.watchdog, .milliseconds(100))
+        options.lease = max(options.lease, .milliseconds(100))
         (self.client, self.server, self.options, self.journal, self.hub) = (client, server, options, journal, hub)
         holder = .random(in: 1 ... .max)
         dispatcher = Mutex(
