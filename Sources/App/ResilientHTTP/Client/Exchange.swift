@@ -130,7 +130,7 @@ struct Exchange: Sendable {
         } catch {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
-        // Another origin can't confirm a version, because a transport sends no condition to it.
+        // Another origin can't confirm a version, because a transport sends no condition after a redirect.
         if status == .notModified, request.isConditional, !isFromOtherOrigin { return (response, ResponseBody()) }
         guard isSuccess else {
             throw refusal(response, bytes: bytes, context: context).markedAsForeign(if: isFromOtherOrigin)

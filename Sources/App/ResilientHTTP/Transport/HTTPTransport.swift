@@ -79,9 +79,10 @@ extension HTTPTransport {
 /// The rules for redirects, which all transports follow.
 ///
 /// A transport follows redirects only for GET and HEAD requests. For any other request, the caller must decide whether the request may be
-/// sent twice. If a redirect leads to another origin, the transport removes `Authorization` and `Cookie` (RFC 9110 §15.4), and sets
-/// ``ResponseBody/isFromOtherOrigin`` of the response that it returns. It also removes `If-None-Match` and `If-Modified-Since`: they
-/// contain the version of a response of the first origin, which the other origin could confirm by mistake.
+/// sent twice. After each redirect, the transport removes `If-None-Match` and `If-Modified-Since` (RFC 9110 §15.4). They contain the
+/// version of an earlier response, and this response may have come from another address, which the redirect led to at that time. The new
+/// address could confirm the version by mistake. If a redirect leads to another origin, the transport also removes `Authorization` and
+/// `Cookie`, and sets ``ResponseBody/isFromOtherOrigin`` of the response that it returns.
 public enum Redirection {
     /// The maximum number of redirects that a transport follows for one request. If another redirect arrives, the transport returns it as
     /// the response.
@@ -93,9 +94,9 @@ public enum Redirection {
     /// - Parameters:
     ///   - response: The head of a response.
     ///   - request: The request that was sent, with scheme, authority and path.
-    /// - Returns: The request to the new address. If this address has another origin, the request has neither credentials (`Authorization`,
-    ///   `Cookie`) nor a condition (`If-None-Match`, `If-Modified-Since`). `nil` if the response is not a redirect, or if the redirect must
-    ///   not be followed.
+    /// - Returns: The request to the new address, without a condition (`If-None-Match`, `If-Modified-Since`). If this address has another
+    ///   origin, the request also has no credentials (`Authorization`, `Cookie`). `nil` if the response is not a redirect, or if the
+    ///   redirect must not be followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,
@@ -110,9 +111,8 @@ public enum Redirection {
         next.scheme = scheme
         next.authority = target.port.map { "\(host):\($0)" } ?? host
         next.path = (path.hasPrefix("/") ? path : "/" + path) + (target.percentEncodedQuery.map { "?\($0)" } ?? "")
-        if !isSameOrigin(next, request) {
-            for name in [HTTPField.Name.authorization, .cookie, .ifNoneMatch, .ifModifiedSince] { next.headerFields[name] = nil }
-        }
+        (next.headerFields[.ifNoneMatch], next.headerFields[.ifModifiedSince]) = (nil, nil)
+        if !isSameOrigin(next, request) { (next.headerFields[.authorization], next.headerFields[.cookie]) = (nil, nil) }
         return next
     }
 

@@ -5,9 +5,9 @@ extension TransportCheck {
     /// The statuses of the redirects that a client follows (RFC 9110 §15.4). A client must not follow 300 and 304.
     private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
 
-    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, and never sends `Authorization` or
-    /// `If-None-Match` to another origin. It reports that a redirect led to another origin. It follows circular redirects only
-    /// `Redirection.most` times, and then returns the last redirect.
+    /// Checks of the rules of `Redirection`: a transport follows redirects only for GET and HEAD, and never sends `Authorization` to
+    /// another origin or `If-None-Match` after a redirect. It reports that a redirect led to another origin. It follows circular redirects
+    /// only `Redirection.most` times, and then returns the last redirect.
     ///
     /// A transport returns the redirect of a POST without following it, because the client decides whether to repeat the request. Common
     /// causes of failures:
@@ -20,13 +20,14 @@ extension TransportCheck {
         TransportCheck("Follows a redirect of GET to the same origin with Authorization") { transport in
             for status in statuses {
                 try await withServer(respond(status, ["Location: /b?x=1"]), respond("200 OK", body: "b")) { server in
-                    let request = server.request(headers: [.authorization: "Bearer t", .accept: "application/json"])
-                    let (response, body) = try await exchange(transport, request)
+                    let headers: HTTPFields = [.authorization: "Bearer t", .accept: "application/json", .ifNoneMatch: "\"1\""]
+                    let (response, body) = try await exchange(transport, server.request(headers: headers))
                     try expect(response.status.code == 200 && body == Array("b".utf8), "\(status) read \(response)")
                     let lines = server.received.map(\.head.first)
                     try expect(lines == ["GET /a HTTP/1.1", "GET /b?x=1 HTTP/1.1"], "\(status) sent \(lines)")
                     try expect(server.received.last?.header("Authorization") == "Bearer t", "\(status) lost the authorization")
                     try expect(server.received.last?.header("Accept") == "application/json", "\(status) lost a header")
+                    try expect(server.received.last?.header("If-None-Match") == nil, "\(status) repeated the condition")
                 }
             }
         },
