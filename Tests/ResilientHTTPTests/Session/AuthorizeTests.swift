@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
+import Synchronization
 import Testing
 import Timekeeping
 
@@ -145,6 +146,25 @@ import Timekeeping
         _ = try await client.send(.get, "/a")
         #expect(tokens(transport) == ["Bearer at1"])
         #expect(await store.load()?.accessToken == "at1")
+    }
+
+    @Test("Trap: sends no token of a session that ends during an early refresh that fails", arguments: [2, nil])
+    func endDuringEarlyRefresh(number: Int?) async throws {
+        let slot = Mutex<Session?>(nil)
+        let transport = ScriptedTransport([.response(status: 200)])
+        let (client, store) = try client(
+            transport,
+            credentials: .number(1, expiresAt: Self.now.addingTimeInterval(10)),
+            refresh: { _ in
+                try await slot.withLock(\.self)?.setCredentials(number.map { Credentials.number($0) })
+                throw TransportError(.connectionLost, message: "", wasSent: true)
+            }
+        )
+        slot.withLock { $0 = client.session }
+        defer { slot.withLock { $0 = nil } }
+        let error = await failure { _ = try await client.send(.get, "/a") }
+        #expect(error?.kind == .unauthorized && transport.sent.isEmpty)
+        #expect(await store.load() == number.map { Credentials.number($0) })
     }
 
     @Test("A signed-out user sends no token, and signs in if one is required")

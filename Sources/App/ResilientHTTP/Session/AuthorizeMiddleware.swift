@@ -94,11 +94,13 @@ public struct AuthorizeMiddleware: ClientMiddleware {
     private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }
+        // If the session ends during the refresh, the call fails.
+        if let id = held.sessionID { _ = context.bind(id) }
         do {
             return try await renewed(after: held, by: .refresh, refusedWith: nil, context: context) ?? held
         } catch let error as APIError where error.kind != .unauthorized && error.kind != .cancelled {
             // The refresh failed for a temporary reason. The server may still accept the present token.
-            return held
+            return try await session.held()
         }
     }
 
