@@ -106,7 +106,7 @@ import Timekeeping
         }
     }
 
-    @Test("After an outage of the database, no server releases the emails of a running server")
+    @Test("After a database outage, no server releases the emails of a running server")
     func outage() async throws {
         try await withDatabase { temporary in
             let clock = ManualClock()
