@@ -10,7 +10,7 @@ import Testing
 
     @Test("In random histories, an attacker takes over no account and no session returns", arguments: 0..<4)
     func histories(_ share: Int) async throws {
-        let count = Self.number("HOLDFAST_ROUNDS") ?? 250
+        let count = Self.number("HOLDFAST_ROUNDS") ?? 1_000
         let seed = Self.number("HOLDFAST_SEED") ?? 0
         for round in stride(from: seed + share, to: seed + count, by: 4) {
             var random = SplitMix64(seed: UInt64(round))

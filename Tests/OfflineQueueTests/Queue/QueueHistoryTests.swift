@@ -12,7 +12,7 @@ import Timekeeping
 /// Random histories of two processes, two accounts and a network that fails, against a server that honors idempotency keys.
 @Suite("Random histories of a queue", .timeLimit(.minutes(60))) struct QueueHistoryTests {
     /// More of them with `HOLDFAST_ROUNDS`, beginning with `HOLDFAST_SEED`.
-    private static let rounds = number("HOLDFAST_ROUNDS") ?? 250
+    private static let rounds = number("HOLDFAST_ROUNDS") ?? 1_000
     private static let first = number("HOLDFAST_SEED") ?? 0
 
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }

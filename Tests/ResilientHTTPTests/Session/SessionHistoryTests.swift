@@ -14,7 +14,7 @@ import Timekeeping
 /// knows the session of each token.
 @Suite("Random histories of sessions", .timeLimit(.minutes(60))) struct SessionHistoryTests {
     /// The number of histories, which `HOLDFAST_ROUNDS` can raise.
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 2_000
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
     @Test("Restores no ended session, mixes no users' tokens and signs no user out wrongly")
     func histories() async throws {

@@ -6,7 +6,7 @@ import StrictJSON
 import Testing
 
 @Suite struct DecoderFuzzTests {
-    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 5_000
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 20_000
     private static let tokens = [
         "{", "}", "[", "]", ":", ",", "\"", "\\", "\\uD800", "null", "-1", "1e999", "0", "\u{FEFF}", "<", "\"error\":",
         "\"errors\":",
