@@ -522,8 +522,8 @@ let package = Package(
         tests(
             "PostgresStoresTests",
             [
-                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "ErrorContract", "HoldfastTesting",
-                "Idempotency", "PostgresDriver", "PostgresStores", "Timekeeping", crypto, logging,
+                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "ErrorContract", "Idempotency",
+                "PostgresDriver", "PostgresStores", crypto, logging,
             ]
         ),
         tests(
