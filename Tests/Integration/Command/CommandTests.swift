@@ -179,6 +179,34 @@ import Testing
         }
     }
 
+    @Test("An account that is deleted during the question is deleted only once")
+    func deletedMeanwhile() async throws {
+        try await withFolder(sharesStores: true) { folder in
+            let add = ["users", "add", "ana@example.com", "--first-name", "Ana"]
+            let added = try await Binary.run(add, input: "a good password\n", in: folder)
+            #expect(added.status == 0, "\(added.errors)")
+            let delete = ["users", "delete", "ana@example.com"]
+            let process = try Binary.make(delete, environment: [:], in: folder)
+            let (input, output) = (Pipe.make(), Pipe.make())
+            let errors = folder.appending(path: "errors")
+            try Data().write(to: errors)
+            (process.standardInput, process.standardOutput) = (input, output)
+            process.standardError = try FileHandle(forWritingTo: errors)
+            try process.start()
+            try await waitUntil("the command asks for a confirmation") {
+                try String(contentsOf: errors, encoding: .utf8).hasSuffix("[y/N] ")
+            }
+            let first = try await Binary.run(delete + ["--yes"], in: folder)
+            #expect(first.status == 0 && first.output.contains(" is deleted, and "), "\(first.errors)")
+            try input.fileHandleForWriting.write(contentsOf: Data("yes\n".utf8))
+            let second = try await output.fileHandleForReading.rest()
+            #expect(second.contains(" is deleted already, and "), "\(second)")
+            #expect(await process.ended() == 0)
+            let audit = try await Binary.run(["users", "audit", "ana@example.com"], in: folder)
+            #expect(audit.output.split(separator: "\n").count { $0.contains("  deleted ") } == 1, "\(audit.output)")
+        }
+    }
+
     @Test("Sends a reset link in the language of the account, unless it is suspended")
     func sendReset() async throws {
         try await withFolder(sharesStores: true) { folder in

@@ -12,7 +12,7 @@ extension Users {
             discussion: """
                 The effect is the same as if the user deleted the account in the app. The user receives an email with a link that restores \
                 the account. After DELETION_GRACE_DAYS, a running server removes the account with its data, but not before the undo links \
-                of former addresses have expired.
+                of former addresses have expired. With --now, the user receives an email only if the account has former addresses.
                 """
         )
 
@@ -32,10 +32,7 @@ extension Users {
             let stores = try await data.existingStores()
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
             let account = try await which.account(in: stores)
-            if !now, let purgeAt = account.purgeAt {
-                Terminal.say("\(account.id) is deleted already, and will be removed after \(purgeAt.formatted(.iso8601))")
-                return
-            }
+            if !now, let purgeAt = account.purgeAt { return report(account.id, isNew: false, purgeAt) }
             let question = "Delete the account \(account.id) of \(account.email.text) and end its sessions?"
             guard yes || Terminal.confirm(question) else {
                 Terminal.complain("The account was not changed.")
@@ -45,14 +42,22 @@ extension Users {
             let queueTime = try await stores.steadyTime().now()
             let grace = now ? Duration.zero : configuration.accountRules.deletionGrace
             let event = AuditEvent(kind: .deleted, accountID: account.id, time: time, origin: .none)
-            let purgeAt = try await stores.records.change(account.id, at: time) { record in
-                record.delete(grace: grace, at: time, queueTime: queueTime, event: event)
+            let deletion = try await stores.records.change(account.id, at: time) { [now] record -> (isNew: Bool, purgeAt: Date) in
+                // The user may have deleted the account during the question. A second deletion would postpone the removal.
+                if !now, let purgeAt = record.account.purgeAt { return (false, purgeAt) }
+                return (true, record.delete(grace: grace, at: time, queueTime: queueTime, event: event))
             }
-            guard let purgeAt else {
+            guard let deletion else {
                 Terminal.complain("The account was removed meanwhile.")
                 throw ExitCode.failure
             }
-            Terminal.say("\(account.id) is deleted, and will be removed after \(purgeAt.formatted(.iso8601))")
+            report(account.id, isNew: deletion.isNew, deletion.purgeAt)
+        }
+
+        /// Prints when the account will be removed.
+        /// - Parameter isNew: Whether this command has deleted the account.
+        private func report(_ id: Account.ID, isNew: Bool, _ purgeAt: Date) {
+            Terminal.say("\(id) is deleted\(isNew ? "" : " already"), and will be removed after \(purgeAt.formatted(.iso8601))")
         }
     }
 }
