@@ -31,10 +31,17 @@ import Timekeeping
         )
     }
 
-    private func client(_ transport: some HTTPTransport, _ session: Session) throws -> APIClient {
+    private func client(
+        _ transport: some HTTPTransport,
+        _ session: Session,
+        _ middleware: [any ClientMiddleware] = []
+    ) throws -> APIClient {
         let url = try #require(URL(string: "https://api.example.org"))
-        return APIClient(baseURL: url, transport: transport, session: session, middleware: [], environment: environment)
+        return APIClient(baseURL: url, transport: transport, session: session, middleware: middleware, environment: environment)
     }
+
+    /// Retries without a delay.
+    private static let retry = RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))
 
     private func bound(to account: String) -> CallOptions {
         var options = CallOptions()
@@ -149,13 +156,7 @@ import Timekeeping
             try await session.setCredentials(nil)
             return (HTTPResponse(status: token == nil ? .unauthorized : .internalServerError), ResponseBody())
         }
-        let client = APIClient(
-            baseURL: try #require(URL(string: "https://api.example.org")),
-            transport: transport,
-            session: session,
-            middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
-            environment: environment
-        )
+        let client = try client(transport, session, [Self.retry])
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.kind == .unauthorized && error?.code == .authTokenMissing && error?.attempts == 1)
         #expect(tokens.withLock(\.self) == ["Bearer A1"] && prompts.value == 0)
@@ -183,13 +184,7 @@ import Timekeeping
             try await session.setCredentials(nil)
             return (HTTPResponse(status: .internalServerError), ResponseBody())
         }
-        let client = APIClient(
-            baseURL: try #require(URL(string: "https://api.example.org")),
-            transport: transport,
-            session: session,
-            middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
-            environment: environment
-        )
+        let client = try client(transport, session, [Self.retry])
         let second = Task { await failure { _ = try await client.send(.get, "/two") } }
         while arrivals.value == 0, !Task.isCancelled { await Task.yield() }
         // The refusal of this call begins the refresh. Then the user signs out, and the other call is retried.
@@ -226,13 +221,7 @@ import Timekeeping
             }
             return (HTTPResponse(status: token == "Bearer A2" ? .ok : .unauthorized), ResponseBody())
         }
-        let client = APIClient(
-            baseURL: try #require(URL(string: "https://api.example.org")),
-            transport: transport,
-            session: session,
-            middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
-            environment: environment
-        )
+        let client = try client(transport, session, [Self.retry])
         let second = Task { try await client.send(.get, "/two").response.status.code }
         while arrivals.value == 0, !Task.isCancelled { await Task.yield() }
         // The refusal of this call ends the session and shows the prompt. Then the other call is retried.
