@@ -35,7 +35,8 @@ public final class AttackedServer: Sendable {
     private let binary: String
     private let settings: [String: String]
     private let client: HTTPClient
-    private let hasOwnProcessors: Bool
+    /// Whether the server runs only on its ``ProcessorShare``.
+    let hasOwnProcessors: Bool
     private let running = Mutex<(process: Process, url: URL)?>(nil)
 
     private init(binary: String, settings: [String: String], folder: URL, lanes: Int, hasOwnProcessors: Bool) {

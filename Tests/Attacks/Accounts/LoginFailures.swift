@@ -88,7 +88,7 @@ public struct LoginFailures: Attack {
         let mailbox = try MailboxFolder(directory: server.folder.appending(path: "data/mailbox"), now: { Date() })
         _ = try await server.wait { _ in try !mailbox.resetLinks(to: email).isEmpty }
         guard let link = try mailbox.resetLinks(to: email).first else {
-            throw AttackedServer.Failure(description: "no email came within three minutes")
+            throw AttackedServer.Failure(description: "no email came in time")
         }
         return link
     }

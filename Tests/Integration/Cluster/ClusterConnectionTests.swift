@@ -39,8 +39,7 @@ import Testing
         try await Cluster.run(1, database: url) { cluster in
             let url = cluster.urls[0]
             let before = await requests(200, at: url)
-            // 504 is the response if a commit takes five seconds, as on a machine that pauses.
-            #expect(Set(before.keys).isSubset(of: [200, 503, 504]) && before[200] ?? 0 > 0, "\(before)")
+            #expect(Set(before.keys).isSubset(of: [200, 503]) && before[200] ?? 0 > 0, "\(before)")
             let locking = Task {
                 let statements = "LOCK TABLE mail_intent IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)"
                 try await server.sql("BEGIN; \(statements)", database: database)
@@ -56,7 +55,7 @@ import Testing
                 ) != "0"
             }
             let during = await requests(200, at: url)
-            #expect(Set(during.keys).isSubset(of: [503, 504]) && during[503] ?? 0 > 0, "\(during)")
+            #expect(Set(during.keys) == [503], "\(during)")
             try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)'")
             _ = await locking.result
             try await cluster.wait(untilReady: true)
@@ -80,14 +79,17 @@ import Testing
 
     @Test("Transactions refused at random with 40001 are repeated, with correct responses")
     func conflicts() async throws {
-        var failed = 0
-        let load = try await load(through: RoundTripFaults(.conflict, share: 0.05)) { cluster in
-            for url in cluster.urls { failed += try await failedTransactions(at: url) }
+        // A pause of the machine ends the transactions in flight by their timeouts. Then the next run must keep the limit.
+        for isLast in [false, false, true] {
+            var failed = 0
+            let load = try await load(through: RoundTripFaults(.conflict, share: 0.05)) { cluster in
+                for url in cluster.urls { failed += try await failedTransactions(at: url) }
+            }
+            // Servers repeat transactions, so users need not: six consecutive conflicts are rare.
+            let isRare = max(failed, load.refusalsWithoutHashing) <= load.responses / 100
+            #expect(isRare || !isLast, "\(failed) failed; \(load.summary)")
+            if isRare { return }
         }
-        // Servers repeat transactions, so users need not: six consecutive conflicts are rare. Without repetitions, more than a tenth of the
-        // transactions would fail. A pause of the machine ends those in flight by their timeouts.
-        #expect(failed <= load.responses / 20, "\(load.summary)")
-        #expect(load.refusalsWithoutHashing <= load.responses / 20, "\(load.summary)")
     }
 
     @Test("Statements with unknown outcomes are neither lost nor executed twice")
