@@ -29,7 +29,7 @@ extension JointRateLimiter {
         // All tables have the same number of shards.
         let shards = rules[0].count
         let places = rules.count * shards
-        let now = elapsed()
+        let now = elapsed.now
         for _ in 0..<places where saved.count < count {
             let (rule, shard) = changes.next(of: places).quotientAndRemainder(dividingBy: shards)
             let rows = rules[rule][shard].withTable(at: now) { table, now in
@@ -74,7 +74,7 @@ extension JointRateLimiter {
         var rows: [(policy: String, row: TableRow)] = []
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             for claim in resolve(claims, into: memory, hasFallbacks: true) {
-                let row = claim.shard.withTable(at: elapsed()) { table, now in
+                let row = claim.shard.withTable(at: elapsed.now) { table, now in
                     table.takeRow(of: KeyDigest(rawValue: claim.digest), at: now)
                 }
                 if let row { rows.append((names[claim.table], row)) }
@@ -116,12 +116,12 @@ extension JointRateLimiter {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
         if saved.key == .everyone {
             for index in 0..<rules[rule].count {
-                rules[rule][index].withTable(at: elapsed()) { table, now in
+                rules[rule][index].withTable(at: elapsed.now) { table, now in
                     table.restore(saved.state, to: saved.key, at: now, time: time)
                 }
             }
         } else if saved.key.isKey {
-            rules[rule].shard(of: saved.key).withTable(at: elapsed()) { table, now in
+            rules[rule].shard(of: saved.key).withTable(at: elapsed.now) { table, now in
                 table.restore(saved.state, to: saved.key, at: now, time: time)
             }
         }
@@ -155,7 +155,7 @@ extension JointRateLimiter {
         let ago = max(0, lastSave.nanoseconds(to: time) - span.wholeNanosecondsRoundedUp)
         for (name, rule) in zip(names, rules) where policies?.contains(name) ?? true {
             for index in 0..<rule.count {
-                rule[index].withTable(at: elapsed()) { table, now in table.spendAll(of: nil, at: now, ago: ago) }
+                rule[index].withTable(at: elapsed.now) { table, now in table.spendAll(of: nil, at: now, ago: ago) }
             }
         }
     }
@@ -196,7 +196,7 @@ extension JointRateLimiter {
     ) -> Bool {
         guard let rule = names.firstIndex(of: policy) else { return false }
         if key.isKey {
-            rules[rule].shard(of: key).withTable(at: elapsed()) { table, now in
+            rules[rule].shard(of: key).withTable(at: elapsed.now) { table, now in
                 let first = admissions.first?.time ?? time
                 let past = RestoredUsage(
                     saved: saved?.state,

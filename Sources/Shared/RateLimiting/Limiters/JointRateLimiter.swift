@@ -51,9 +51,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The maximum number of bytes of all tables.
     private let memory: Int
     private let secret: KeySecret
-    private let clock: C
-    /// The instant at which the limiter was created. Tables store instants relative to this instant.
-    private let origin: C.Instant
+    /// The time since the limiter was created. Tables store instants as nanoseconds of this counter.
+    let elapsed: NanosecondCounter<C>
 
     /// Creates a limiter.
     /// - Parameters:
@@ -100,8 +99,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         }
         (self.pool, self.memory) = (pool, memory)
         self.secret = secret
-        self.clock = clock
-        self.origin = clock.now
+        elapsed = NanosecondCounter(clock)
     }
 
     /// The approximate number of bytes that the smallest key uses.
@@ -133,7 +131,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Returns: The state of all claimed limits, and the refusal with the longest delay if an enforced policy refuses the request.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
-        decide(claims, at: clock.now, charges: true)
+        decide(claims, at: elapsed.now, charges: true)
     }
 
     /// Admits or refuses one request at an instant that the caller already knows.
@@ -146,7 +144,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Returns: The result, as for ``admit(_:)``.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitResult {
-        decide(claims, at: instant, charges: true)
+        decide(claims, at: elapsed.nanoseconds(at: instant), charges: true)
     }
 
     /// Admits or refuses one request, and reports each charge. Use this method to write a log of admissions.
@@ -157,7 +155,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///     The limiter holds no lock while it calls the closure.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitResult {
-        decide(claims, at: clock.now, charges: true, report: report)
+        decide(claims, at: elapsed.now, charges: true, report: report)
     }
 
     /// Returns the result that ``admit(_:)`` would return now. Counts nothing. O(claims).
@@ -167,7 +165,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Parameter claims: The claims, as for ``admit(_:)``.
     /// - Precondition: Every claim names a rule of this limiter, and no two claims name the same rule.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
-        decide(claims, at: clock.now, charges: false)
+        decide(claims, at: elapsed.now, charges: false)
     }
 
     /// Refunds the units that an admission charged, including the units that it charged to the client's networks. Afterwards, the state is
@@ -183,7 +181,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///   - policies: The names of the policies to refund; `nil` for all refundable policies.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
         for case .key(let part) in charge.take(under: policies).map(\.charged) {
-            rules[part.table].shard(of: part.key).withTable(at: elapsed()) { table, now in
+            rules[part.table].shard(of: part.key).withTable(at: elapsed.now) { table, now in
                 table.refund(part.charge, of: part.key, at: now)
             }
         }
@@ -205,7 +203,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     public func change(to rule: RateLimitRule) {
         let place = place(of: rule.policy.name)
         let networks = place.use == nil ? [] : rule.networkRules
-        for (index, rule) in ([rule] + networks).enumerated() { rules[place.first + index].apply(rule, now: elapsed) }
+        for (index, rule) in ([rule] + networks).enumerated() { rules[place.first + index].apply(rule, now: { elapsed.now }) }
     }
 
     /// Removes the usage of a key under one policy.
@@ -242,24 +240,20 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         preconditionFailure("no rule is named \(policy) (are \(places.map(\.name)))")
     }
 
-    /// Returns the nanoseconds since the limiter was created.
-    func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
-
     /// Admits or refuses one request. If a table is full, the method repeats the decision once with the claims of the client's networks.
     /// - Parameters:
     ///   - claims: The claims of the request.
-    ///   - instant: The instant of the request.
+    ///   - now: The time of the request, in nanoseconds since the limiter was created.
     ///   - charges: Whether the limiter counts an admitted request.
     ///   - report: A closure that receives the index of the table, the digest of the key, and the units of each charge. The method calls
     ///     the closure after it has released the locks.
     @inline(__always)
     private func decide(
         _ claims: [RateLimitClaim],
-        at instant: C.Instant,
+        at now: Int64,
         charges: Bool,
         report: (Int, KeyDigest, Int) -> Void = { _, _, _ in }
     ) -> RateLimitResult {
-        let now = origin.duration(to: instant).wholeNanosecondsRoundedUp
         var result = RateLimitResult(limits: [])
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             var isPressed = false
@@ -349,7 +343,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
         for rule in rules {
             guard place >= rule.count else {
-                return rule[place].withTable(at: elapsed()) { table, now in table.dropExpired(64, at: now) }
+                return rule[place].withTable(at: elapsed.now) { table, now in table.dropExpired(64, at: now) }
             }
             place -= rule.count
         }

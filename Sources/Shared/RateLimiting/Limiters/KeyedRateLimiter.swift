@@ -22,9 +22,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     @usableFromInline let shards: KeyShards
     /// The random words with which keys are hashed.
     @usableFromInline let seed = HashSeed()
-    @usableFromInline let clock: C
-    /// The instant at which the limiter was created. Tables store instants relative to this instant.
-    @usableFromInline let origin: C.Instant
+    /// The time since the limiter was created. Tables store instants as nanoseconds of this counter.
+    @usableFromInline let elapsed: NanosecondCounter<C>
 
     /// Creates a limiter.
     /// - Parameters:
@@ -35,8 +34,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
         shards = KeyShards(rule: RateLimitRule(policy), capacity: capacity)
-        self.clock = clock
-        self.origin = clock.now
+        elapsed = NanosecondCounter(clock)
     }
 
     /// The policy of every key.
@@ -49,7 +47,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, cost: Int? = nil) -> RateLimitDecision {
-        admit(key, at: clock.now, cost: cost)
+        admit(key, after: elapsed.now, cost: cost)
     }
 
     /// Admits or refuses one request of a key at an instant that the caller already knows. If an earlier call passed a later instant, the
@@ -61,8 +59,15 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
+        admit(key, after: elapsed.nanoseconds(at: instant), cost: cost)
+    }
+
+    /// Admits or refuses one request of a key at a time since the limiter was created.
+    @inlinable
+    @inline(__always)
+    func admit(_ key: Key, after time: Int64, cost: Int?) -> RateLimitDecision {
         if let cost { requireCost(cost) }
-        return shards.admit(seed.digest(key), at: origin.duration(to: instant).wholeNanosecondsRoundedUp, cost: cost ?? 0)
+        return shards.admit(seed.digest(key), at: time, cost: cost ?? 0)
     }
 
     /// Returns the number of units of a key that would be admitted now. Changes nothing. O(log quota).
@@ -85,15 +90,13 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// change holds only one lock at a time, so most decisions don't wait for it.
     /// - Parameter policy: The new policy, with any name.
     public func change(to policy: RateLimitPolicy) {
-        shards.apply(RateLimitRule(policy), now: elapsed)
+        shards.apply(RateLimitRule(policy), now: { elapsed.now })
     }
 
     func withTable<Result>(of key: Key, _ body: (KeyTable, KeyDigest, Int64) -> Result) -> Result {
         let digest = seed.digest(key)
-        return shards.shard(of: digest).withTable(at: elapsed()) { table, now in body(table, digest, now) }
+        return shards.shard(of: digest).withTable(at: elapsed.now) { table, now in body(table, digest, now) }
     }
-
-    private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
 }
 
 extension KeyedRateLimiter {
