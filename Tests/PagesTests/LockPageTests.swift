@@ -25,4 +25,21 @@ import Testing
             #expect(visibleText(html).contains(device))
         }
     }
+
+    @Test("Says in English that the account is locked, as the emails do")
+    func word() throws {
+        let templates = try PageTemplates(
+            settings: .init(appName: "Crowns", linkBase: nil, appScheme: nil, minimumPasswordLength: 8)
+        )
+        let token = try ResetToken("AbC-_123")
+        for (kind, words) in [
+            (RecoveryPage.Kind.lock(token: token, name: "Ana"), "lock your account"),
+            (.lockUndecided, "Lock my account"),
+            (.locked, "Your account is locked"),
+        ] {
+            let text = visibleText(templates.html(RecoveryPage(kind, language: .english), nonce: "n0nce"))
+            #expect(text.contains(words))
+            #expect(!text.lowercased().contains("freeze") && !text.lowercased().contains("frozen"))
+        }
+    }
 }

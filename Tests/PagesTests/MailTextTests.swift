@@ -51,7 +51,7 @@ import Testing
             ]
             : [
                 "Hello Ana,", "Your password has been updated successfully.", "Regards,", "The Ñandú team",
-                "If this was not you, freeze your account at once:", link,
+                "If this was not you, lock your account at once:", link,
             ]
         #expect(visibleText(mail.html) == paragraphs.joined(separator: " "))
         #expect(mail.text.split(separator: "\n").map(String.init) == paragraphs)

@@ -26,7 +26,7 @@ public struct AccountError: Error, Hashable, Sendable {
     public static let locked = AccountError(
         code: .authUserSuspended,
         message: LocalizedText(
-            en: "This account is frozen. Reset your password to use it again.",
+            en: "This account is locked. Reset your password to use it again.",
             es: "Esta cuenta está congelada. Restablece tu contraseña para volver a usarla.",
             he: "החשבון הזה מוקפא. כדי להשתמש בו שוב, יש לאפס את הסיסמה.",
             pt: "Esta conta está congelada. Redefina sua senha para usá-la novamente.",

@@ -417,7 +417,7 @@ extension MailTexts {
     )
     /// The footnote of the notice of a new device, above the link that locks the account.
     static let newDeviceNotMe = LocalizedText(
-        en: "If this was not you, freeze your account at once:",
+        en: "If this was not you, lock your account at once:",
         es: "Si no fuiste tú, congela tu cuenta de inmediato:",
         he: "אם ההתחברות לא בוצעה על ידך, יש להקפיא את החשבון מיד:",
         pt: "Se não foi você, congele sua conta imediatamente:",

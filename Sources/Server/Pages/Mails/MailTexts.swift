@@ -148,7 +148,7 @@ enum MailTexts {
     )
     /// The footnote of the email that confirms a new password, above the link that locks the account.
     static let changedNotMe = LocalizedText(
-        en: "If this was not you, freeze your account at once:",
+        en: "If this was not you, lock your account at once:",
         es: "Si no fuiste tú, congela tu cuenta de inmediato:",
         he: "אם לא ביצעת את השינוי, יש להקפיא את החשבון מיד:",
         pt: "Se não foi você, congele sua conta imediatamente:",

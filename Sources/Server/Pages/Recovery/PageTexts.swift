@@ -109,7 +109,7 @@ enum PageTexts {
     /// The notices of a new password and of a new device link to the same page.
     static let lockLead = LocalizedText(
         en:
-            "Hello {name}, your password was changed, or there was a sign-in on a new device. If it was not you, freeze your account: nobody can sign in until you reset the password.",
+            "Hello {name}, your password was changed, or there was a sign-in on a new device. If it was not you, lock your account: nobody can sign in until you reset the password.",
         es:
             "Hola {name}, tu contraseña fue cambiada o se inició sesión desde un nuevo dispositivo. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
         he:
@@ -125,7 +125,7 @@ enum PageTexts {
     /// token.
     static let lockLeadUnnamed = LocalizedText(
         en:
-            "Your password was changed, or there was a sign-in on a new device. If it was not you, freeze your account: nobody can sign in until you reset the password.",
+            "Your password was changed, or there was a sign-in on a new device. If it was not you, lock your account: nobody can sign in until you reset the password.",
         es:
             "Tu contraseña fue cambiada o se inició sesión desde un nuevo dispositivo. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
         he:
@@ -139,7 +139,7 @@ enum PageTexts {
     )
     /// The label of the button that locks the account.
     static let lock = LocalizedText(
-        en: "Freeze my account",
+        en: "Lock my account",
         es: "Congelar mi cuenta",
         he: "הקפאת החשבון שלי",
         pt: "Congelar minha conta",
@@ -148,7 +148,7 @@ enum PageTexts {
     )
     /// The heading after the account was locked.
     static let lockedHeading = LocalizedText(
-        en: "Your account is frozen",
+        en: "Your account is locked",
         es: "Tu cuenta está congelada",
         he: "החשבון שלך מוקפא",
         pt: "Sua conta está congelada",

@@ -47,7 +47,7 @@ extension ProvokedError {
         ),
         ProvokedError(.authUserInactive, "an account that is not in use") { try await $0.signIn(.inactive) },
         ProvokedError(.authUserSuspended, "an account that was suspended") { try await $0.signIn(.suspended) },
-        ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.locked) },
+        ProvokedError(.authUserSuspended, "an account that its owner locked") { try await $0.signIn(.locked) },
         ProvokedError(.authAccountDeleted, "an account that its user deleted") { provocation in
             try await provocation.signIn(try await provocation.account(.active, purgeAt: Date(timeIntervalSinceNow: 86_400)))
         },
