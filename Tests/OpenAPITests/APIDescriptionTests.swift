@@ -57,6 +57,19 @@ import Testing
         )
     }
 
+    @Test("Describes no start page, health, metrics or error lab of an app")
+    func partOfApp() {
+        var settings = APISettings.everything
+        settings.servesMetrics = true
+        let alone = APIDescription(settings: settings)
+        settings.isPartOfApp = true
+        let mounted = APIDescription(settings: settings)
+        let missing = Set(alone.operations.map(\.path)).subtracting(mounted.operations.map(\.path))
+        #expect(missing == ["/", "/health/live", "/health/ready", "/metrics"])
+        let texts = mounted.groups.map(\.about.markdown) + [mounted.introduction.markdown]
+        #expect(!texts.contains { $0.contains("/dev/lab") || $0.contains("RESOURCE_NOT_FOUND") })
+    }
+
     @Test(
         "Finds an operation by a request, with and without a trailing slash",
         arguments: [

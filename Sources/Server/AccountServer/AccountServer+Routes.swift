@@ -37,7 +37,7 @@ extension AccountServer {
             RateLimitFieldsMiddleware()
         }
         if configuration.offersDevelopmentPages { try addMailbox(to: group) }
-        try addAccountRoutes(to: group)
+        try addAccountRoutes(to: group, isPartOfApp: true)
     }
 
     /// Adds the pages of the local mailbox. Only for development.
@@ -52,9 +52,14 @@ extension AccountServer {
     /// Adds the account routes with a limit for the number of requests in flight. Above the limit, the server refuses sign-ins and
     /// registrations first, because they cost the most.
     ///
-    /// - Parameter router: The router, or a group of it, whose middleware already adds ids and deadlines and renders errors.
+    /// - Parameters:
+    ///   - router: The router, or a group of it, whose middleware already adds ids and deadlines and renders errors.
+    ///   - isPartOfApp: Whether the router is that of an app, without the other routes of a standalone server.
     /// - Throws: Mustache's error if a built-in template can't be read.
-    package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(to router: some RouterMethods<Context>) throws {
+    package func addAccountRoutes<Context: LimitedRequestContext & Sendable>(
+        to router: some RouterMethods<Context>,
+        isPartOfApp: Bool = false
+    ) throws {
         let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
             // The code compares the template of the route instead of the path, because a client can spell a path in several ways.
             let path = context.endpointPath ?? ""
@@ -62,7 +67,7 @@ extension AccountServer {
         } client: { [limits] in
             limits.client(of: $0, in: $1).network
         }
-        try addRoutes(behind: router.group().add(middleware: shed))
+        try addRoutes(behind: router.group().add(middleware: shed), describedBy: apiDescription(isPartOfApp: isPartOfApp))
     }
 
     /// Returns the health routes, which run the checks of ``readiness``.
@@ -99,8 +104,13 @@ extension AccountServer {
     }
 
     /// Adds all account routes: sessions, settings, links, recovery, pages, the files under `/.well-known`, and the reference.
-    /// - Parameter router: A group with a middleware that limits the number of requests in flight.
-    private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
+    /// - Parameters:
+    ///   - router: A group with a middleware that limits the number of requests in flight.
+    ///   - description: The description of the API, which the reference shows.
+    private func addRoutes<Context: LimitedRequestContext & Sendable>(
+        behind router: RouterGroup<Context>,
+        describedBy description: APIDescription
+    ) throws {
         SessionRoutes<Context>(
             authentication: authentication,
             registration: registration,
@@ -144,7 +154,7 @@ extension AccountServer {
             changePassword: "\(pageSettings.basePath)/reset-password",
             signingKeys: signingKeys
         ).add(to: router)
-        try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
+        try ReferenceRoutes<Context>(description, address: { [address] in address.known }).add(to: router)
         ErrorPageRoutes<Context>(
             pages: try ErrorPages(appName: configuration.appName, basePath: pageSettings.basePath)
         ).add(to: router)
@@ -214,8 +224,13 @@ extension AccountServer {
         SecurityHeaders(isStrictTransport: configuration.environment == .production)
     }
 
-    /// The description of the API with the settings of this server.
-    package var apiDescription: APIDescription { APIDescription(settings: APISettings(configuration)) }
+    /// Returns the description of the API with the settings of this server.
+    /// - Parameter isPartOfApp: Whether an app serves the API, without the other routes of a standalone server.
+    package func apiDescription(isPartOfApp: Bool = false) -> APIDescription {
+        var settings = APISettings(configuration)
+        settings.isPartOfApp = isPartOfApp
+        return APIDescription(settings: settings)
+    }
 }
 
 /// The request context of the account routes. It is created from the context of the app in which the routes are mounted.

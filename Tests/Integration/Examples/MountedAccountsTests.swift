@@ -110,6 +110,24 @@ private struct AppContext: RemoteAddressRequestContext {
         }
     }
 
+    @Test("Describes only routes that the mounted server serves")
+    func description() async throws {
+        try await withApp {
+            $0.metricsToken = HiddenText(text: String(repeating: "t", count: 32))
+        } _: { url in
+            let document = try await RawHTTP.send("GET", "/openapi.json", to: url).json()
+            let paths = try #require(document["paths"]?.objectValue)
+            #expect(paths["/api/auth/login"] != nil && paths["/dev/mailbox"] != nil)
+            for (path, methods) in paths.members {
+                for (method, _) in methods.objectValue?.members ?? [] {
+                    let answer = try await RawHTTP.send(method.uppercased(), path.replacing(/\{[a-z]+\}/, with: "1"), to: url)
+                    // The router of the app adds no id to its responses to unknown paths.
+                    #expect(answer["X-Request-Id"] != nil, "\(method) \(path)")
+                }
+            }
+        }
+    }
+
     @Test("Errors of the route for older apps keep their form in a group with a path")
     func groupPath() async throws {
         try await withApp(at: "/accounts") {

@@ -117,7 +117,7 @@ import Testing
 
     /// Expects the description to contain the status of a response, and its code if it has one.
     private func expectDeclared(_ answer: RawHTTP.Answer, _ method: String, _ path: String, _ server: TestServer) throws {
-        let description = server.server.accounts.apiDescription
+        let description = server.server.accounts.apiDescription()
         let plain = String(path.prefix { $0 != "?" })
         let operation = try #require(description.operation(method, plain), "\(method) \(path)")
         #expect(operation.statuses(description.settings).contains(answer.status), "\(operation.id) \(answer.status)")

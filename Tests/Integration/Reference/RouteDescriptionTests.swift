@@ -40,7 +40,7 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
             // The lab sends any requested response and describes itself.
             let offered = try server.router().routes.filter { !$0.path.description.hasPrefix("/dev/lab") }
             let routes = Set(offered.map { "\($0.method) \(plain($0.path.description))" })
-            let described = Set(server.accounts.apiDescription.operations.map { "\($0.method.rawValue) \(plain($0.path))" })
+            let described = Set(server.accounts.apiDescription().operations.map { "\($0.method.rawValue) \(plain($0.path))" })
             #expect(routes.subtracting(described).sorted() == [], "add a row in OpenAPI/Operations")
             #expect(described.subtracting(routes).sorted() == [], "no route serves this")
         }

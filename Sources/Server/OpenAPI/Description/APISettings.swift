@@ -74,6 +74,9 @@ public struct APISettings: Sendable {
     public var servesAppleAssociation = false
     /// Whether the server serves `/.well-known/assetlinks.json`, the file for Android app links.
     public var servesAndroidLinks = false
+    /// Whether the routes are a part of an app, in the router of this app. Then the description contains neither the start page, nor the
+    /// routes of health and metrics, nor the error lab, because the router of the app serves only the account routes and the mailbox.
+    public var isPartOfApp = false
     /// Whether the server serves `/health/ready` at the address of the API. Set it to `false` if the server serves readiness only at
     /// another address.
     public var servesReadiness = true

@@ -15,7 +15,7 @@ public struct APIDescription: Sendable {
     /// The settings of the server.
     public let settings: APISettings
     /// The operations in groups, in the order of the reference: registration and sessions, account settings, emailed links, password reset,
-    /// pages, keys, app links, health, reference and, if the settings include it, development.
+    /// pages, keys, app links, health, reference and development. The settings can exclude health and development.
     public let groups: [OperationGroup]
 
     /// Creates the description of a server.
@@ -23,11 +23,13 @@ public struct APIDescription: Sendable {
     /// - Complexity: O(number of operations). Most operations are created only once for each process.
     public init(settings: APISettings) {
         self.settings = settings
-        let groups: [OperationGroup] = [
+        var groups: [OperationGroup] = [
             .sessions(settings), .accountSettings, .accountLinks, .recovery, .recoveryPages, .tokenKeys, .appLinks(settings),
-            .health(settings), .reference,
         ]
-        self.groups = (settings.servesDevelopmentRoutes ? groups + [.development] : groups).map { group in
+        if !settings.isPartOfApp { groups.append(.health(settings)) }
+        groups.append(.reference(settings))
+        if settings.servesDevelopmentRoutes { groups.append(.development(settings)) }
+        self.groups = groups.map { group in
             OperationGroup(group.title, group.about, group.operations.map { $0.adapted(to: settings) })
         }
     }
@@ -65,9 +67,7 @@ public struct APIDescription: Sendable {
         """
         Accounts, sessions and password reset by emailed links.
 
-        The server accepts every path with and without a slash at its end; this description lists the one to call. It also accepts \
-        HEAD wherever it accepts GET. An unknown path gets 404 `RESOURCE_NOT_FOUND`. A method that a path does not support gets 405 \
-        `REQUEST_METHOD_NOT_ALLOWED` with `Allow`.
+        The server accepts every path with and without a slash at its end; this description lists the one to call. \(otherPaths)
 
         Bodies are JSON, or have the same members as `application/x-www-form-urlencoded`. The server refuses a form that a page of \
         another site sends. Bodies have at most 65,536 bytes, and JSON has at most 32 levels. The server ignores unknown members, and \
@@ -77,6 +77,17 @@ public struct APIDescription: Sendable {
         (`\(settings.errorForm.rawValue)`). Requests with `Accept: application/problem+json` get problem details (RFC 9457) instead. \
         Texts are in \(settings.languages.map(\.rawValue).joined(separator: " or ")), as `Accept-Language` prefers.
         """
+    }
+
+    /// The responses to other requests than those of the operations. In an app, they depend on the router of the app.
+    private var otherPaths: String {
+        guard !settings.isPartOfApp else {
+            return "The API is a part of an app, whose router responds to all other paths and methods."
+        }
+        return """
+            It also accepts HEAD wherever it accepts GET. An unknown path gets 404 `RESOURCE_NOT_FOUND`. A method that a path does not \
+            support gets 405 `REQUEST_METHOD_NOT_ALLOWED` with `Allow`.
+            """
     }
 }
 

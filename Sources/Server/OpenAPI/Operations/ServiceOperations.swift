@@ -2,87 +2,94 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// The operations that serve the API's description: the OpenAPI document and the reference pages.
-    static let reference = OperationGroup(
-        "Reference",
-        "This description, as a page and as an OpenAPI document.",
-        [
-            APIOperation(
-                method: .get,
-                path: "/",
-                id: "home",
-                summary: "The start page",
-                about:
-                    "Shows the app name. In development, links to the reference, mailbox, error lab, error codes and health check.",
-                responses: [.page(200, "The page, unless the client prefers JSON.")],
-                ownCodes: [.resourceNotFound]
-            ),
-            APIOperation(
-                method: .get,
-                path: "/openapi.json",
-                id: "openAPI",
-                summary: "This description as OpenAPI 3.1",
-                about: "For generators, mock servers and tests.",
-                responses: [
-                    DescribedResponse(
-                        200,
-                        "The document.",
-                        .json(
-                            NamedSchema(
-                                "OpenAPIDocument",
-                                .object(
-                                    Field("openapi", .constant(.string(APIDescription.openAPIVersion))),
-                                    Field("info", .object()),
-                                    Field("paths", .object()),
-                                    Field("components", .object())
-                                )
-                            ),
-                            example: [
-                                "openapi": .string(APIDescription.openAPIVersion), "info": [:], "paths": [:], "components": [:],
-                            ]
-                        )
-                    )
-                ]
-            ),
-            APIOperation(
-                method: .get,
-                path: "/docs",
-                id: "docs",
-                summary: "This description as a page",
-                about: "One file without third-party resources, which works without JavaScript.",
-                responses: [DescribedResponse(200, "The page.", .page)]
-            ),
-            APIOperation(
-                method: .get,
-                path: "/errors",
-                id: "errorCodes",
-                summary: "All error codes as a page",
-                about: "All codes by family, with links to their pages.",
-                responses: [DescribedResponse(200, "The page.", .page)]
-            ),
-            APIOperation(
-                method: .get,
-                path: "/errors/{code}",
-                id: "errorCode",
-                summary: "One error code as a page",
-                about: "The page to which the `type` of problem details links. An unknown code gets a page too.",
-                parameters: [
-                    APIParameter(
-                        name: "code",
-                        place: .path,
-                        schema: .text(),
-                        about: "The code.",
-                        example: ErrorCode.rateLimitExceeded.rawValue
-                    )
-                ],
-                responses: [
-                    DescribedResponse(200, "The page.", .page),
-                    DescribedResponse(404, "No such code; a page unless the client prefers JSON.", .page),
-                ],
-                ownCodes: [.resourceNotFound]
-            ),
-        ]
+    /// Returns the operations that serve the API's description, which are the OpenAPI document and the reference pages, and the start page.
+    /// - Parameter settings: The settings. If the API is a part of an app, there is no start page.
+    static func reference(_ settings: APISettings) -> OperationGroup {
+        OperationGroup(
+            "Reference",
+            "This description, as a page and as an OpenAPI document.",
+            (settings.isPartOfApp ? [] : [home]) + referencePages
+        )
+    }
+
+    /// The start page of a server that isn't a part of an app.
+    private static let home = APIOperation(
+        method: .get,
+        path: "/",
+        id: "home",
+        summary: "The start page",
+        about: "Shows the app name. In development, links to the reference, mailbox, error lab, error codes and health check.",
+        responses: [.page(200, "The page, unless the client prefers JSON.")],
+        ownCodes: [.resourceNotFound]
     )
+
+    /// The OpenAPI document and the reference pages.
+    private static let referencePages = [
+        APIOperation(
+            method: .get,
+            path: "/openapi.json",
+            id: "openAPI",
+            summary: "This description as OpenAPI 3.1",
+            about: "For generators, mock servers and tests.",
+            responses: [
+                DescribedResponse(
+                    200,
+                    "The document.",
+                    .json(
+                        NamedSchema(
+                            "OpenAPIDocument",
+                            .object(
+                                Field("openapi", .constant(.string(APIDescription.openAPIVersion))),
+                                Field("info", .object()),
+                                Field("paths", .object()),
+                                Field("components", .object())
+                            )
+                        ),
+                        example: [
+                            "openapi": .string(APIDescription.openAPIVersion), "info": [:], "paths": [:], "components": [:],
+                        ]
+                    )
+                )
+            ]
+        ),
+        APIOperation(
+            method: .get,
+            path: "/docs",
+            id: "docs",
+            summary: "This description as a page",
+            about: "One file without third-party resources, which works without JavaScript.",
+            responses: [DescribedResponse(200, "The page.", .page)]
+        ),
+        APIOperation(
+            method: .get,
+            path: "/errors",
+            id: "errorCodes",
+            summary: "All error codes as a page",
+            about: "All codes by family, with links to their pages.",
+            responses: [DescribedResponse(200, "The page.", .page)]
+        ),
+        APIOperation(
+            method: .get,
+            path: "/errors/{code}",
+            id: "errorCode",
+            summary: "One error code as a page",
+            about: "The page to which the `type` of problem details links. An unknown code gets a page too.",
+            parameters: [
+                APIParameter(
+                    name: "code",
+                    place: .path,
+                    schema: .text(),
+                    about: "The code.",
+                    example: ErrorCode.rateLimitExceeded.rawValue
+                )
+            ],
+            responses: [
+                DescribedResponse(200, "The page.", .page),
+                DescribedResponse(404, "No such code; a page unless the client prefers JSON.", .page),
+            ],
+            ownCodes: [.resourceNotFound]
+        ),
+    ]
 }
 
 extension OperationGroup {
@@ -153,15 +160,14 @@ extension OperationGroup {
 }
 
 extension OperationGroup {
-    /// The operations for development, which are only served on a loopback address.
-    static let development = OperationGroup(
-        "Development",
-        """
-        Routes that exist only in development and on a loopback address; a request with another host name gets 404. The error lab at \
-        `/dev/lab` lists its scenarios at `/dev/lab/scenarios`.
-        """,
-        [mailbox, mail]
-    )
+    /// Returns the operations for development, which are only served on a loopback address.
+    /// - Parameter settings: The settings. If the API is a part of an app, there is no error lab.
+    static func development(_ settings: APISettings) -> OperationGroup {
+        let about: Prose =
+            "Routes that exist only in development and on a loopback address; a request with another host name gets 404."
+        let lab: Prose = "The error lab at `/dev/lab` lists its scenarios at `/dev/lab/scenarios`."
+        return OperationGroup("Development", settings.isPartOfApp ? about : about.followed(by: lab), [mailbox, mail])
+    }
 
     /// The list of stored emails.
     private static let mailbox = APIOperation(
