@@ -93,6 +93,18 @@ import Testing
         #expect(rules.allSatisfy { $0.mode.rawValue == mode && !$0.isVisible })
     }
 
+    @Test("Accepts the words of the database and of the fallbacks in uppercase")
+    func uppercase() throws {
+        let configuration = try configuration([
+            "DATABASE_URL": "SQLite", "VALKEY_URL": "redis://127.0.0.1:6379", "VALKEY_FALLBACK": "Local/25, Login-IP=OPEN",
+            "HOLDFAST_SECRET": String(repeating: "s", count: 32),
+        ])
+        let shared = try #require(configuration.sharedLimits)
+        #expect("\(configuration.database)" == "sqlite")
+        #expect("\(shared.fallback)" == "local(share: 0.25)")
+        #expect(shared.fallbacks.mapValues { "\($0)" } == ["login-ip": "open"])
+    }
+
     @Test("Proxies are addresses and ranges of both IP versions")
     func proxies() throws {
         let text = "10.0.0.1, 192.168.0.0/16 ,fd00::/8,2001:db8::1"

@@ -17,7 +17,7 @@ public enum AccountDatabase: Sendable {
     /// - Parameter isProduction: Whether the server's certificate must be verified.
     init(_ settings: inout SettingReader, isProduction: Bool) {
         self = .sqlite
-        guard let url = settings.text("DATABASE_URL", isSecret: true), url != "sqlite" else { return }
+        guard let url = settings.text("DATABASE_URL", isSecret: true), url.lowercased() != "sqlite" else { return }
         do {
             var postgres = try PostgresSettings(url: url, requiresVerifiedTLS: isProduction)
             // Clients time out after ten seconds by default, so the response must come earlier.
@@ -72,7 +72,7 @@ public struct SharedLimitSettings: Sendable {
             return nil
         }
         for item in fallbacks {
-            let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
+            let parts = item.lowercased().split(separator: "=", maxSplits: 1).map(String.init)
             guard let fallback = parts.last.flatMap(Self.fallback), parts.count == 1 || AccountLimit(rawValue: parts[0]) != nil
             else {
                 settings.refuse(
