@@ -98,6 +98,20 @@ import Testing
         }
     }
 
+    @Test("Reports a host that can't be resolved in one sentence, with exit code 1", arguments: ["[::1]", "name.invalid"])
+    func unknownHost(_ host: String) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(
+                ["serve", "--host", host, "--port", "0"],
+                environment: ["ENVIRONMENT": "development"],
+                in: folder
+            )
+            #expect(run.status == 1)
+            #expect(run.errors.contains("The server could not run: \(host) can't be resolved ("), "\(run.errors)")
+            #expect(run.errors.contains("; choose an address, without brackets, with --host.\n"), "\(run.errors)")
+        }
+    }
+
     @Test(
         "Server and doctor report an unusable data folder in one sentence",
         arguments: ["data", "data/mailbox", "data/secret"]

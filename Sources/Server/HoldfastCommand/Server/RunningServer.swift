@@ -154,7 +154,9 @@ struct StartFailure: CustomStringConvertible {
     init(_ error: any Error, host: String = "", port: Int = 0) {
         switch error {
         case let failure as OpsListenFailure:
-            let reason = (failure.error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(failure.error)"
+            let reason =
+                (failure.error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+                ?? (failure.error as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(failure.error)"
             description = "OPS_LISTEN \(failure.address) can't be listened on: \(reason); set another address or port"
         case let error as IOError where error.errnoCode == EADDRINUSE:
             description = "port \(port) of \(host) is in use by another program; choose another with --port"
@@ -162,6 +164,9 @@ struct StartFailure: CustomStringConvertible {
             description = "port \(port) is reserved for privileged processes; choose one above 1023 with --port"
         case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
             description = "\(host) is not an address of this machine; choose another with --host"
+        case let error as SocketAddressError.UnknownHost:
+            let reason = error.errorDescription
+            description = "\(error.host) can't be resolved (\(reason)); choose an address, without brackets, with --host"
         case let error as CocoaError:
             let underlying = error.underlying as? POSIXError
             let path = error.filePath ?? (error.userInfo[NSURLErrorKey] as? URL)?.path
