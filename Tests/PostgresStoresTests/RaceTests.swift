@@ -1,6 +1,8 @@
+import AccountContract
 import AccountCore
 import AccountStoreTesting
 import DataServerTesting
+import ErrorContract
 import Foundation
 import Idempotency
 import PostgresDriver
@@ -94,6 +96,45 @@ import Testing
             }
             #expect(try await repetition.value == .finished(nil))
             #expect(try await keys.count() == 1)
+        }
+    }
+
+    @Test("A network whose email is returned during a claim keeps its turn")
+    func returnDuringClaim() async throws {
+        try await withDatabase { temporary in
+            // A claim waits for the lock, and the return of an email doesn't.
+            try await temporary.other.execute(
+                """
+                CREATE FUNCTION wait_for_lock() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$
+                """
+            )
+            try await temporary.other.execute(
+                """
+                CREATE TRIGGER wait_for_lock BEFORE UPDATE ON mail_intent FOR EACH ROW
+                WHEN (NEW.state = 'taken') EXECUTE FUNCTION wait_for_lock()
+                """
+            )
+            let queue = PostgresMailIntentQueue(temporary.database)
+            let intents = try (0..<3).map { number in
+                MailIntent(
+                    subject: .passwordReset(try EmailAddress("ana\(number)@example.com")),
+                    language: .english,
+                    createdAt: .after(0),
+                    origin: AuditOrigin(client: "10.0.\(number).0/24", requestID: nil)
+                )
+            }
+            for intent in intents { try await queue.enqueue(intent) }
+            #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intents[0]])
+            let claim = try await temporary.other.transaction { transaction in
+                try await transaction.execute("SELECT pg_advisory_xact_lock(1)", [])
+                let claim = Task { try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) }
+                try await waitForLock(temporary, "array_position")
+                try await queue.release(intents[0], leaseEnd: .after(100), at: .after(1))
+                return claim
+            }
+            #expect(try await claim.value == [intents[1]])
+            #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intents[0]])
         }
     }
 

@@ -112,7 +112,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             failedClaims.withLock { $0.append(attempt) }
             throw error
         }
-        turns.withLock { $0 = taken.turns }
+        turns.withLock { $0.apply(taken.turns, since: before) }
         // A corrupt row must not prevent other emails from being sent, so its error is thrown only if there is no other row.
         if taken.intents.isEmpty, let damage = taken.damage { throw damage }
         return taken.intents

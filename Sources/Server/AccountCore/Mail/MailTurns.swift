@@ -33,4 +33,16 @@ package struct MailTurns: Sendable {
         }
         return chosen
     }
+
+    /// Applies the changes that a claim has made to a copy of the turns. A network whose intent was returned to the queue during the claim
+    /// still has its turn afterward.
+    /// - Parameters:
+    ///   - after: The copy after the claim.
+    ///   - before: The copy before the claim. The claim has only removed networks from the start of ``returned``.
+    package mutating func apply(_ after: MailTurns, since before: MailTurns) {
+        for network in before.returned.dropLast(after.returned.count) {
+            if let index = returned.firstIndex(of: network) { returned.remove(at: index) }
+        }
+        (last, isDueFirst) = (after.last, after.isDueFirst)
+    }
 }
