@@ -212,6 +212,26 @@ import Timekeeping
         }
     }
 
+    @Test("A claim skips corrupt emails, and throws only if there is no other email", arguments: [1, 2])
+    func corruptEmails(limit: Int) async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let queue = temporary.stores.intents
+            let intents = (0..<3).map {
+                MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(Double($0)))
+            }
+            for intent in intents { try await queue.enqueue(intent) }
+            try await temporary.other.execute("UPDATE mail_intent SET kind = 'later' WHERE created_at < $1", [.time(.after(2))])
+            #expect(try await queue.claim(limit: limit, at: .after(9), leaseEnd: .after(100)) == [intents[2]])
+            try await queue.settle(intents[2])
+            #expect(try await queue.claim(limit: limit, at: .after(9), leaseEnd: .after(100)) == [])
+            await #expect(throws: StoreFailure.self) {
+                _ = try await queue.claim(limit: limit, at: .after(100), leaseEnd: .after(200))
+            }
+            #expect(try await queue.count() == 2, "the corrupt emails stay for an operator")
+        }
+    }
+
     @Test("Only a commit that can't be confirmed counts as an unknown outcome")
     func unknownOutcome() {
         #expect(StoreFailure(PostgresError.outcomeUnknown).isOutcomeUnknown)

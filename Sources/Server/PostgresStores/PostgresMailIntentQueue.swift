@@ -93,7 +93,6 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// - Throws: `StoreFailure`. The queue skips a corrupt row. It throws the error of this row only if there is no other row.
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
         try await releaseFailedClaims(at: now)
-        let before = turns.withLock { $0 }
         // Usually no email is due, and this statement avoids a transaction.
         let idle = try await database.execute(
             """
@@ -104,18 +103,24 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             [.time(now)]
         )
         guard !idle.rows.isEmpty else { return [] }
-        let attempt = UUID()
-        let taken: (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?)
-        do {
-            taken = try await take(limit, includesResets, at: now, leaseEnd, attempt, before)
-        } catch {
-            failedClaims.withLock { $0.append(attempt) }
-            throw error
+        var damage: StoreFailure?
+        while true {
+            let (attempt, before) = (UUID(), turns.withLock { $0 })
+            let taken: (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?)
+            do {
+                taken = try await take(limit, includesResets, at: now, leaseEnd, attempt, before)
+            } catch {
+                failedClaims.withLock { $0.append(attempt) }
+                throw error
+            }
+            turns.withLock { $0.apply(taken.turns, since: before) }
+            if !taken.intents.isEmpty { return taken.intents }
+            // A corrupt row must not prevent other emails from being sent, so its error is thrown only if there is no other row. The
+            // corrupt rows are leased now, so the next transaction takes other rows.
+            if taken.damage == nil, let damage { throw damage }
+            guard let found = taken.damage else { return [] }
+            damage = found
         }
-        turns.withLock { $0.apply(taken.turns, since: before) }
-        // A corrupt row must not prevent other emails from being sent, so its error is thrown only if there is no other row.
-        if taken.intents.isEmpty, let damage = taken.damage { throw damage }
-        return taken.intents
     }
 
     /// Returns the emails of ``failedClaims`` to the queue. Otherwise, these emails would wait until their leases end.
