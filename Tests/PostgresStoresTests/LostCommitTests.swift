@@ -295,6 +295,26 @@ import Testing
         }
     }
 
+    @Test("Rotates the signing keys once if the commit or its response was lost", arguments: [false, true])
+    func rotatedKeys(reachesServer: Bool) async throws {
+        try await withDatabase { temporary in
+            _ = try await temporary.stores.signingKeys.changeSigningKeys { stored in
+                var keys = stored
+                keys.start(with: .init(id: "a", sealed: Data([1])), at: .after(0))
+                return keys
+            }
+            let outcome = try await repeating(temporary, reachesServer: reachesServer) { stores in
+                try await stores.signingKeys.changeSigningKeys { stored in
+                    var keys = stored
+                    try keys.rotate(to: .init(id: "b", sealed: Data([2])), at: .after(1))
+                    return keys
+                }
+            }
+            #expect(try outcome.get().keys.map(\.id) == ["a", "b"])
+            #expect(try await temporary.stores.signingKeys.signingKeys() == outcome.get())
+        }
+    }
+
     @Test("Stores an audit event once if it is appended again after an unknown outcome")
     func appendedAgain() async throws {
         try await withDatabase { temporary in

@@ -1,6 +1,7 @@
 public import AccountCore
 import Foundation
 import PostgresDriver
+import Synchronization
 
 /// A store of the keys that sign access tokens, in PostgreSQL. Each change first locks the same row, so servers change the keys one after
 /// the other.
@@ -25,16 +26,20 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
     /// Changes the keys in one transaction. The transaction first locks a row of `shared_value`, so two servers never change the keys at
     /// the same time.
     ///
-    /// The closure may run more than once. If it returns the same keys, nothing is written.
+    /// The closure may run more than once. If it returns the same keys, nothing is written. If the response of the commit was lost, the
+    /// driver repeats the transaction. The repetition finds the new keys and returns them without a call of the closure.
     /// - Parameter change: Receives the stored keys and returns the new keys. If it throws, the transaction is rolled back.
     /// - Returns: The keys that are stored after the call.
     /// - Throws: `StoreFailure`, and the error of the closure.
     public func changeSigningKeys(
         _ change: @escaping @Sendable (SigningKeySet) throws -> SigningKeySet
     ) async throws -> SigningKeySet {
-        try await database.transaction { transaction in
+        // The keys that an earlier attempt has written.
+        let written = Mutex<SigningKeySet?>(nil)
+        return try await database.transaction { transaction in
             _ = try await transaction.lockedValue(of: "signing_keys")
             let old = try SigningKeySet(try await transaction.execute(Self.selection))
+            if old == written.withLock({ $0 }) { return old }
             let new = try change(old)
             guard new != old else { return old }
             let ids = Set(new.keys.map(\.id))
@@ -55,6 +60,7 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
                     ]
                 )
             }
+            written.withLock { $0 = new }
             return new
         }
     }
