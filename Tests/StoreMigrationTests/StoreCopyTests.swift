@@ -139,6 +139,27 @@ import Testing
         }
     }
 
+    @Test("A clock of SQLite that was ahead does not extend the lease of a running key")
+    func clockAheadOfLease() async throws {
+        try await withInstallation { installation in
+            // The wall clock was set back by an hour while the server ran.
+            let ahead = Date().addingTimeInterval(3_600)
+            let (running, finished) = (try IdempotencyClaim.sample("running"), try IdempotencyClaim.sample("finished"))
+            let source = SQLiteIdempotencyStore(installation.sqlite)
+            for claim in [running, finished] {
+                #expect(try await source.claim(claim, lease: .seconds(60), at: ahead) == .claimed)
+            }
+            #expect(try await source.finish(finished, with: nil, until: ahead.addingTimeInterval(86_400)))
+            _ = try await installation.copy().run { _ in }
+            let target = PostgresIdempotencyStore(installation.postgres)
+            let later = Date().addingTimeInterval(61)
+            let repetition = try await target.claim(try .sample("running"), lease: .seconds(60), at: later)
+            #expect(repetition == .claimed)
+            let known = try await target.claim(try .sample("finished"), lease: .seconds(60), at: later)
+            #expect(known == .finished(nil))
+        }
+    }
+
     @Test("Rows that change during an interrupted copy arrive in their final state")
     func changedRows() async throws {
         try await withInstallation { installation in

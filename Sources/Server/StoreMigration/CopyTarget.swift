@@ -109,11 +109,12 @@ struct CopyTarget: Sendable {
             idempotency_key, idempotency_usage, account_link, former_address, account_device, purged_account, purge_event
         """
 
-    /// The statements that change future times of sessions and emails to the present time of PostgreSQL.
+    /// The statements that change future times of sessions, emails and running idempotency keys to the present time of PostgreSQL.
     ///
     /// SQLite stores these times by a clock that is ahead of the wall clock if the wall clock was once set back. Servers on PostgreSQL use
     /// the clock of the database. For them, a used refresh token would stay in its repeat window until the stored time has come, and an
-    /// email would wait as long. After a failure, an email waits for at most 6 minutes, so a longer wait is reduced to this time.
+    /// email would wait as long. After a failure, an email waits for at most 6 minutes, so a longer wait is reduced to this time. A
+    /// lease of an idempotency key lasts for a minute. If it lasted longer, the servers would refuse repetitions of the request until then.
     private static let futureTimes: [PostgresStatement] = [
         """
         UPDATE refresh_token SET used_at = extract(epoch FROM clock_timestamp())::double precision
@@ -132,6 +133,10 @@ struct CopyTarget: Sendable {
         """
         UPDATE sent_reset SET sent_at = extract(epoch FROM clock_timestamp())::double precision
         WHERE sent_at > extract(epoch FROM clock_timestamp())::double precision
+        """,
+        """
+        UPDATE idempotency_key SET ends_at = extract(epoch FROM clock_timestamp())::double precision + 60
+        WHERE NOT is_finished AND ends_at > extract(epoch FROM clock_timestamp())::double precision + 60
         """,
     ]
 
