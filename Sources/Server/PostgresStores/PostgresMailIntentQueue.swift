@@ -448,7 +448,7 @@ extension PostgresMailIntentQueue: MailQueueInspection {
             SELECT mail_intent.id, kind, coalesce(mail_intent.email, account.email), mail_intent.state, failures,
                 mail_intent.created_at, due_at, reason
             FROM mail_intent LEFT JOIN account ON account.id = mail_intent.account_id
-            ORDER BY mail_intent.created_at LIMIT $1
+            ORDER BY mail_intent.created_at, mail_intent.id LIMIT $1
             """,
             [.integer(limit)]
         ).rows.compactMap { row in

@@ -345,7 +345,7 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
                 sql: """
                     SELECT mail_intent.*, COALESCE(mail_intent.email, account.email) AS recipient
                     FROM mail_intent LEFT JOIN account ON account.id = mail_intent.account_id
-                    ORDER BY mail_intent.created_at LIMIT ?
+                    ORDER BY mail_intent.created_at, mail_intent.id LIMIT ?
                     """,
                 arguments: [limit]
             ).compactMap { try? QueuedMail(row: $0) }

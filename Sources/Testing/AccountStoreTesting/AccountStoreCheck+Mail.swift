@@ -316,6 +316,16 @@ extension AccountStoreCheck {
             let due = try await stores.intents.claim(limit: 9, at: .after(4), leaseEnd: .after(90))
             try require(Set(due.map(\.id)), equals: Set([intents[0].id, intents[1].id, intents[3].id]), "The due intents")
         },
+        check("Lists emails of the same time in the order of their ids, also after a change") { stores in
+            let intents = try (0..<9).map { try intent($0) }
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            for intent in try await stores.intents.claim(limit: 4, at: .after(1), leaseEnd: .after(100)) {
+                try await stores.intents.postpone(intent, leaseEnd: .after(100), until: .after(200), reason: "421")
+            }
+            let ids = intents.map(\.id.uuidString).sorted()
+            let listed = try await stores.intents.mails(limit: 5).map(\.id.uuidString)
+            try require(listed, equals: Array(ids.prefix(5)), "The ids of the first emails")
+        },
         check("Shows a confirmation with the address of its account") { stores in
             let account = try await stores.addAccount()
             for (id, seconds) in [(account.id, 0.0), (Account.ID(rawValue: UUID()), 1)] {

@@ -86,7 +86,8 @@ struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
 
     func mails(limit: Int) async throws -> [QueuedMail] {
         try await stores.perform("intents.mails") { state in
-            state.intents.values.sorted { $0.intent.createdAt < $1.intent.createdAt }.prefix(limit).map { state.mail($0) }
+            state.intents.values.sorted { ($0.intent.createdAt, $0.intent.id.text) < ($1.intent.createdAt, $1.intent.id.text) }
+                .prefix(limit).map { state.mail($0) }
         }
     }
 

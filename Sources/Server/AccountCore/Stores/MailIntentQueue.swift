@@ -146,7 +146,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 
 /// Lists and retries the emails of a queue, for commands of an operator.
 public protocol MailQueueInspection: Sendable {
-    /// Returns the emails, oldest first. Entries that can't be read are omitted.
+    /// Returns the emails, oldest first, and emails of the same time in the order of their ids. Entries that can't be read are omitted.
     ///
     /// The result contains addresses, so don't log it. Show ``QueuedMail/maskedRecipient`` unless the operator needs the whole address.
     /// - Parameter limit: The largest number of emails.
