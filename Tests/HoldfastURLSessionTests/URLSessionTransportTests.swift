@@ -64,6 +64,23 @@ import Testing
                 #expect(server.received.isEmpty)
             }
         }
+
+        @Test("Sends a body that is a stream with the longest timeout")
+        func longestTimeout() async throws {
+            let body = RequestBody(
+                .stream(length: nil) { write in
+                    // Meanwhile, the transport begins to wait for the deadline.
+                    for _ in 0..<1_000 { await Task.yield() }
+                    try await write([1])
+                },
+                contentType: "a/b"
+            )
+            try await withServer(response("204 X")) { server in
+                let request = server.request(method: .post)
+                let (response, _) = try await URLSessionTransport().send(request, body: body, timeout: .seconds(Int64.max))
+                #expect(response.status.code == 204)
+            }
+        }
     #endif
 
     @Test("Returns a redirect as the response if redirects are not followed")

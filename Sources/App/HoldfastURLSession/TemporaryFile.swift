@@ -94,8 +94,10 @@
                         while true {
                             let expiry = min(deadline, idleTimeout.map { state.withLock(\.lastWrite) + $0 } ?? deadline)
                             guard ContinuousClock.now < expiry else { return false }
-                            // The deadlines of a transport are in real time, like those of the session.
-                            try await Task.sleep(until: expiry, clock: .continuous)
+                            // The deadlines of a transport are in real time, like those of the session. The clock traps for an instant
+                            // that is too far in the future, so each sleep takes at most a day.
+                            let next = min(expiry, ContinuousClock.now + .seconds(86_400))
+                            try await Task.sleep(until: next, clock: .continuous)
                         }
                     }
                     defer { group.cancelAll() }

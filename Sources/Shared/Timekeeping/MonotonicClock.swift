@@ -36,8 +36,12 @@ public struct MonotonicClock: Sendable {
     /// - Parameter instant: The time since the clock was wrapped.
     /// - Throws: `CancellationError` when the task is canceled.
     public func sleep(until instant: Duration) async throws {
-        while read() < instant { try await pause(instant) }
+        while read() < instant { try await pause(min(instant, Self.latestInstant)) }
     }
+
+    /// The latest instant that the wrapped clock gets: 146 billion years. The system's clock traps for an instant after 2⁶³ seconds, such
+    /// as the end of a timeout of `.seconds(Int64.max)`.
+    private static let latestInstant = Duration.seconds(Int64.max / 2)
 }
 
 extension MonotonicClock {
