@@ -33,5 +33,7 @@ import Timekeeping
         #expect(Duration.seconds(Int64.max).wholeNanoseconds == .max)
         #expect(Duration.seconds(Int64.min).wholeNanoseconds == .min)
         #expect(Duration.seconds(Int64.max).wholeMilliseconds == .max)
+        #expect((Duration.seconds(Int64.max) + .seconds(1)).wholeSecondsRoundedUp == .max)
+        #expect((Duration.seconds(Int64.min) - .milliseconds(1)).wholeSecondsRoundedUp == .min)
     }
 }

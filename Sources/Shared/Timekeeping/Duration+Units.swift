@@ -6,9 +6,9 @@ extension Duration {
             let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
             return Int(clamping: rest > 0 ? seconds + 1 : seconds)
         }
-        let (seconds, attoseconds) = components
-        guard attoseconds > 0 else { return Int(clamping: seconds) }
-        return Int(clamping: seconds.addingReportingOverflow(1).overflow ? seconds : seconds + 1)
+        // `components` would trap for a duration of more than 2⁶³ seconds.
+        let (seconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000_000)
+        return Int(clamping: rest > 0 ? seconds + 1 : seconds)
     }
 
     /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
