@@ -23,6 +23,14 @@ import Testing
         }
     }
 
+    @Test("Delivers an email with the longest timeout")
+    func longestTimeout() async throws {
+        try await MailServer.run { server in
+            try await SMTPDelivery(server, timeout: .seconds(Int64.max)).deliver(try .accented())
+            #expect(try server.received().count == 1)
+        }
+    }
+
     @Test("Every email has a unique id")
     func ids() async throws {
         try await MailServer.run { server in

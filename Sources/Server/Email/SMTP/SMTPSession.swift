@@ -146,6 +146,7 @@ extension SMTPSession.InFlightMail {
 }
 
 extension Duration {
-    /// The duration in milliseconds, rounded up. The minimum is 1, because libcurl reads 0 as "no limit".
-    fileprivate var milliseconds: Int { max(1, Int((self / .milliseconds(1)).rounded(.up))) }
+    /// The duration in milliseconds, rounded up. The minimum is 1, because libcurl reads 0 as "no limit". The maximum is a day, because
+    /// libcurl refuses a time of more than 24 days.
+    fileprivate var milliseconds: Int { max(1, Int((min(self, .seconds(86_400)) / .milliseconds(1)).rounded(.up))) }
 }

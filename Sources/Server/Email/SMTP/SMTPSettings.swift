@@ -57,7 +57,8 @@ public struct SMTPSettings: Hashable, Sendable {
     /// The longest time for establishing a connection, including the name lookup and TLS. The default is 10 seconds, or the `timeout` of
     /// the initializer if that time is shorter.
     public var connectTimeout: Duration
-    /// The longest time for the delivery of one email, including the connection, rounded up to whole milliseconds.
+    /// The longest time for the delivery of one email, including the connection, rounded up to whole milliseconds. A time of more than a
+    /// day counts as a day.
     public var timeout: Duration
     /// The largest number of concurrent connections, at least 1. Each connection needs a thread.
     public var connectionLimit = 4
