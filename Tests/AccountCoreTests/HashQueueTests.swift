@@ -96,6 +96,15 @@ import Testing
         #expect(queue.enter("user", from: "home"))
     }
 
+    @Test("With the longest wait, only the configured limit bounds the queue")
+    func longestWait() {
+        let queue = Queue(limit: 4, longestWait: .seconds(Int64.max))
+        queue.enter("running", from: "home")
+        for number in 0..<4 { #expect(queue.enter("\(number)", from: "home \(number)")) }
+        queue.enter("late", from: "late")
+        #expect(queue.count == 4)
+    }
+
     @Test("A full queue evicts an entry for a network with fewer attempts")
     func displacement() {
         let queue = Queue()

@@ -178,7 +178,8 @@ struct HashQueue<Job> {
 
     /// Returns the number of attempts that may wait: the number that can be computed within ``longestWait``, up to the configured limit.
     private func limit(at now: Duration) -> Int {
-        min(limit, max(width, Int((rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up))))
+        let count = (rate.perSecond(at: now) * (longestWait / .seconds(1))).rounded(.up)
+        return min(limit, max(width, Int(exactly: count) ?? limit))
     }
 
     /// Returns the refusal of a job, with the delay for its caller.
