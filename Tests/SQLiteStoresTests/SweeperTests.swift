@@ -17,12 +17,7 @@ import Testing
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) -> Sweeper<ManualClock> {
         Sweeper(
-            sessions: stores.sessions,
-            tokens: stores.resetTokens,
-            accountLockTokens: stores.accountLockTokens,
-            records: stores.records,
-            intents: stores.intents,
-            audit: stores.audit,
+            stores: stores,
             rules: SessionRules(),
             clock: clock,
             now: now,

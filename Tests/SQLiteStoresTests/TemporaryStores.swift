@@ -61,11 +61,7 @@ struct TemporaryStores: AccountStores {
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> MailWorker<ContinuousClock> {
         MailWorker(
-            intents: intents,
-            accounts: accounts,
-            tokens: resetTokens,
-            accountLockTokens: accountLockTokens,
-            records: records,
+            stores: self,
             rendering: PlainRendering(),
             delivery: delivery,
             rules: RecoveryRules(),

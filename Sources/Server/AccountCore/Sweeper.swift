@@ -10,13 +10,7 @@ public import ServiceLifecycle
 /// The service only frees space: stores refuse expired tokens and sessions even if nothing removes them. If several servers share one
 /// database, each of them may run a sweeper.
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
-    private let sessions: any SessionStore
-    private let tokens: any ResetTokenStore
-    private let accountLockTokens: any AccountLockTokenStore
-    private let records: any AccountRecordStore
-    private let intents: any MailIntentQueue
-    private let sentResets: (any SentResetStore)?
-    private let audit: (any AuditStore)?
+    private let stores: any AccountStores
     private let rules: SessionRules
     private let interval: Duration
     private let clock: C
@@ -27,13 +21,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
 
     /// Creates a sweeper.
     /// - Parameters:
-    ///   - sessions: The store of sessions.
-    ///   - tokens: The store of reset tokens.
-    ///   - accountLockTokens: The store of tokens that lock an account.
-    ///   - records: The store of links and former addresses.
-    ///   - intents: The queue of emails.
-    ///   - sentResets: The store of the recently sent emails that clients requested without signing in; `nil` if there is no such store.
-    ///   - audit: The store of audit events; `nil` if the sweeper must not remove events.
+    ///   - stores: The stores of accounts.
     ///   - rules: The lifetimes of sessions.
     ///   - interval: The time between two sweeps.
     ///   - clock: Measures the interval.
@@ -43,13 +31,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///     time.
     ///   - logger: Reports failures.
     public init(
-        sessions: any SessionStore,
-        tokens: any ResetTokenStore,
-        accountLockTokens: any AccountLockTokenStore,
-        records: any AccountRecordStore,
-        intents: any MailIntentQueue,
-        sentResets: (any SentResetStore)? = nil,
-        audit: (any AuditStore)? = nil,
+        stores: any AccountStores,
         rules: SessionRules,
         interval: Duration = .seconds(300),
         clock: C,
@@ -58,13 +40,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         storeTime: (@Sendable () async throws -> Void)? = nil,
         logger: Logger
     ) {
-        self.sessions = sessions
-        self.tokens = tokens
-        self.accountLockTokens = accountLockTokens
-        self.records = records
-        self.intents = intents
-        self.sentResets = sentResets
-        self.audit = audit
+        self.stores = stores
         self.rules = rules
         self.interval = interval
         self.clock = clock
@@ -86,15 +62,14 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     /// Removes all expired data in several short transactions, so that other writers can run between them.
     public func sweep() async throws {
         try await storeTime?()
-        try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }
-        try await repeatedly { try await tokens.sweep(at: now()) }
-        try await repeatedly { try await accountLockTokens.sweep(at: now()) }
-        try await repeatedly { try await records.sweep(at: now()) }
-        try await intents.sweep(at: steady())
-        if let sentResets { try await repeatedly { try await sentResets.sweep(at: steady()) } }
-        guard let audit else { return }
+        try await repeatedly { try await stores.sessions.sweep(at: steady(), rules: rules) }
+        try await repeatedly { try await stores.resetTokens.sweep(at: now()) }
+        try await repeatedly { try await stores.accountLockTokens.sweep(at: now()) }
+        try await repeatedly { try await stores.records.sweep(at: now()) }
+        try await stores.intents.sweep(at: steady())
+        try await repeatedly { try await stores.sentResets.sweep(at: steady()) }
         try await repeatedly {
-            try await audit.sweep(before: now().addingTimeInterval(-AuditRetention.age), limit: AuditRetention.perKind)
+            try await stores.audit.sweep(before: now().addingTimeInterval(-AuditRetention.age), limit: AuditRetention.perKind)
         }
     }
 

@@ -27,13 +27,7 @@ extension AccountServer {
             DecoyMaintenance(accounts: stores.accounts, decoys: stores.decoys, gate: gate, clock: time, logger: logger),
             MailService(server: self),
             Sweeper(
-                sessions: stores.sessions,
-                tokens: stores.resetTokens,
-                accountLockTokens: stores.accountLockTokens,
-                records: stores.records,
-                intents: stores.intents,
-                sentResets: stores.sentResets,
-                audit: stores.audit,
+                stores: stores,
                 rules: authentication.rules,
                 clock: time,
                 now: time.wall,
@@ -67,11 +61,7 @@ extension AccountServer {
             folder: configuration.mailTemplates
         )
         return MailWorker(
-            intents: stores.intents,
-            accounts: stores.accounts,
-            tokens: stores.resetTokens,
-            accountLockTokens: stores.accountLockTokens,
-            records: stores.records,
+            stores: stores,
             rendering: templates,
             delivery: mailDelivery,
             rules: configuration.recoveryRules,

@@ -196,9 +196,7 @@ public struct AccountServer: Sendable {
             configuration.tokens.issuer ?? configuration.publicBaseURL ?? address.known?.absoluteString ?? "http://localhost"
         }
         authentication = Authentication(
-            accounts: stores.accounts,
-            sessions: stores.sessions,
-            records: stores.records,
+            stores: stores,
             gate: gate,
             tokens: tokens,
             devices: DeviceTokens(keys: keys, previous: previous),
@@ -211,9 +209,7 @@ public struct AccountServer: Sendable {
         )
         registration = Registration(
             authentication: authentication,
-            accounts: stores.accounts,
-            records: stores.records,
-            intents: stores.intents,
+            stores: stores,
             gate: gate,
             policy: configuration.passwordPolicy,
             mode: configuration.accountRules.registration,
@@ -233,8 +229,7 @@ public struct AccountServer: Sendable {
         )
         links = AccountLinks(
             authentication: authentication,
-            records: stores.records,
-            intents: stores.intents,
+            stores: stores,
             gate: gate,
             policy: configuration.passwordPolicy,
             audit: audit,
@@ -242,8 +237,7 @@ public struct AccountServer: Sendable {
             steady: steady.now
         )
         recovery = PasswordRecovery(
-            intents: stores.intents,
-            tokens: stores.resetTokens,
+            stores: stores,
             gate: gate,
             devices: DeviceTokens(keys: keys, previous: previous),
             policy: configuration.passwordPolicy,

@@ -34,9 +34,7 @@ struct AccountServices: Sendable {
         self.stores = stores
         self.clock = clock
         authentication = Authentication(
-            accounts: stores.accounts,
-            sessions: stores.sessions,
-            records: stores.records,
+            stores: stores,
             gate: gate,
             tokens: AccessTokens(
                 keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: clock.now),
@@ -49,17 +47,14 @@ struct AccountServices: Sendable {
         )
         registration = Registration(
             authentication: authentication,
-            accounts: stores.accounts,
-            records: stores.records,
-            intents: stores.intents,
+            stores: stores,
             gate: gate,
             policy: PasswordPolicy(),
             now: clock.now
         )
         links = AccountLinks(
             authentication: authentication,
-            records: stores.records,
-            intents: stores.intents,
+            stores: stores,
             gate: gate,
             policy: PasswordPolicy(),
             now: clock.now
@@ -73,8 +68,7 @@ struct AccountServices: Sendable {
             now: clock.now
         )
         recovery = PasswordRecovery(
-            intents: stores.intents,
-            tokens: stores.resetTokens,
+            stores: stores,
             gate: gate,
             devices: DeviceTokens(keys: keys),
             policy: PasswordPolicy(),
@@ -108,11 +102,7 @@ struct AccountServices: Sendable {
     func mails(rendering: any MailRendering = PlainRendering()) async throws -> [Mail] {
         let delivery = ScriptedDelivery()
         let worker = MailWorker(
-            intents: stores.intents,
-            accounts: stores.accounts,
-            tokens: stores.resetTokens,
-            accountLockTokens: stores.accountLockTokens,
-            records: stores.records,
+            stores: stores,
             rendering: rendering,
             delivery: delivery,
             rules: RecoveryRules(),

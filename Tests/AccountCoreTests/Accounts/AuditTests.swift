@@ -78,8 +78,7 @@ import Testing
             let account = try await stores.addAccount()
             let trail = trail(stores.audit, logger: office.logger)
             let recovery = PasswordRecovery(
-                intents: stores.intents,
-                tokens: stores.resetTokens,
+                stores: stores,
                 gate: try HashingGate(hashing: PlainHashing(), width: 1),
                 devices: DeviceTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256))),
                 policy: PasswordPolicy(),

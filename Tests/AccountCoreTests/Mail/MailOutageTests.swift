@@ -220,11 +220,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             let (starts, began) = AsyncStream<Void>.makeStream()
             let clock = ManualClock()
             let worker = MailWorker(
-                intents: office.stores.intents,
-                accounts: office.stores.accounts,
-                tokens: office.stores.resetTokens,
-                accountLockTokens: office.stores.accountLockTokens,
-                records: office.stores.records,
+                stores: office.stores,
                 rendering: try MailTemplates(
                     settings: .init(
                         appName: "Ñandú",

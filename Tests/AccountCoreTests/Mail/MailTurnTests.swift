@@ -190,7 +190,7 @@ import Testing
                     MailIntent(subject: subject, language: .english, createdAt: .after(Double(number)))
                 )
             }
-            let worker = try office.worker(intents: office.stores.intents, quota: quota)
+            let worker = try office.worker(quota: quota)
             office.clock.advance(by: 10)
             while try await worker.processDue() > 0 {}
             #expect(try office.mailCount == 4)
@@ -209,7 +209,7 @@ import Testing
             for number in 0..<60 { try await office.stores.addAccount("a\(number)@example.com") }
             let queue = office.stores.intents
             for number in 0..<59 { try await queue.enqueue(try intent("192.0.2.0/24", number)) }
-            let worker = try office.worker(intents: queue, quota: quota)
+            let worker = try office.worker(quota: quota)
             func work() async throws -> Int {
                 while try await worker.processDue() > 0 {}
                 return try office.mailCount

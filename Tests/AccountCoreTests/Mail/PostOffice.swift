@@ -20,7 +20,6 @@ struct PostOffice: Sendable {
     /// Returns a worker with some of its parts replaced.
     func worker<C: Clock>(
         delivery: (any MailDelivery)? = nil,
-        intents: (any MailIntentQueue)? = nil,
         pause: ClosedRange<Duration> = .zero...(.zero),
         width: Int = 1,
         rest: Duration = .zero,
@@ -35,11 +34,7 @@ struct PostOffice: Sendable {
         schedule.width = width
         schedule.rest = rest
         return MailWorker(
-            intents: intents ?? stores.intents,
-            accounts: stores.accounts,
-            tokens: stores.resetTokens,
-            accountLockTokens: stores.accountLockTokens,
-            records: stores.records,
+            stores: stores,
             rendering: try MailTemplates(
                 settings: .init(
                     appName: "Ñandú",

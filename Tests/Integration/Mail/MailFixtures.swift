@@ -47,11 +47,7 @@ extension Stores {
     /// Returns a worker for this folder's emails that delivers them to a test's mail server.
     func mailWorker(_ server: MailServer, clock: ShiftedClock, log: CapturedLog) throws -> MailWorker<ContinuousClock> {
         MailWorker(
-            intents: intents,
-            accounts: accounts,
-            tokens: resetTokens,
-            accountLockTokens: accountLockTokens,
-            records: records,
+            stores: self,
             rendering: try MailTemplates(
                 settings: .init(
                     appName: "Crowns",

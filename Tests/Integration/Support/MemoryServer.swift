@@ -59,11 +59,7 @@ struct MemoryServer: Sendable {
     /// Renders the due emails, and captures them.
     func deliver() async throws {
         let worker = MailWorker(
-            intents: server.accounts.stores.intents,
-            accounts: server.accounts.stores.accounts,
-            tokens: server.accounts.stores.resetTokens,
-            accountLockTokens: server.accounts.stores.accountLockTokens,
-            records: server.accounts.stores.records,
+            stores: server.accounts.stores,
             rendering: post,
             delivery: post,
             rules: server.accounts.configuration.recoveryRules,

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// ```swift
 /// let stores = InMemoryAccountStores()
-/// let recovery = PasswordRecovery(intents: stores.intents, tokens: stores.resetTokens, …)
+/// let recovery = PasswordRecovery(stores: stores, gate: gate, …)
 /// ```
 ///
 /// A test can pass a closure, to make a store fail or to run code between two steps of a service:

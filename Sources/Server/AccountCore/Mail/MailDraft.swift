@@ -23,8 +23,7 @@ enum MailedToken {
 
 /// Prepares emails: reads the account, creates the token, and renders the email.
 struct MailDrafting: Sendable {
-    let accounts: any AccountRepository
-    let records: any AccountRecordStore
+    let stores: any AccountStores
     /// Renders the email.
     let rendering: any MailRendering
     /// The lifetimes of the links.
@@ -51,7 +50,7 @@ struct MailDrafting: Sendable {
     /// Prepares a notice to the present address of the account, with the link "this was not me".
     private func lock(_ kind: MailKind, of id: Account.ID, device: String? = nil, _ intent: MailIntent) async throws -> MailDraft
     {
-        guard let account = try await accounts.account(id: id), account.purgeAt == nil else { return .nobody }
+        guard let account = try await stores.accounts.account(id: id), account.purgeAt == nil else { return .nobody }
         // Before the first failed delivery, the notice is sent even if it is very late, because it is still useful. If deliveries have
         // failed for the whole lifetime of the link, the email is abandoned.
         guard intent.failures == 0 || !isLate(intent, rules.accountLockLifetime) else { return .expired }
@@ -64,7 +63,7 @@ struct MailDrafting: Sendable {
     /// Prepares the email with a reset link. For an unknown address, the method does the same work, so that the time of the call doesn't
     /// disclose whether an account exists.
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
-        let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
+        let account = try await stores.accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
         return try reset(.passwordReset, for: account, address, intent)
     }
 
@@ -87,18 +86,18 @@ struct MailDrafting: Sendable {
 
     /// Prepares the email that follows a registration: the link that creates the account, or a reset link if the address has an account.
     private func registration(for address: EmailAddress, _ name: FirstName, _ intent: MailIntent) async throws -> MailDraft {
-        if let account = try await accounts.account(email: address) {
+        if let account = try await stores.accounts.account(email: address) {
             return try reset(.accountExists, for: account.isRecoverable ? account : nil, address, intent)
         }
         // If another account can still restore this address, no link can create an account with this address.
-        let isAvailable = try await records.isAvailable(address, to: nil, at: now())
+        let isAvailable = try await stores.records.isAvailable(address, to: nil, at: now())
         let draft = try link(.activate, to: address, account: nil, firstName: name, intent)
         return isAvailable ? draft : .nobody
     }
 
     /// Prepares the link that verifies the address of an account. For an unknown address, the method does the same work.
     private func verification(of address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
-        let found = try await accounts.account(email: address)
+        let found = try await stores.accounts.account(email: address)
         let account = found.flatMap { $0.isUsable && !$0.isEmailVerified ? $0 : nil }
         let draft = try link(.verifyEmail, to: account?.email ?? address, account: account, intent)
         return account == nil ? .nobody : draft
@@ -107,8 +106,8 @@ struct MailDrafting: Sendable {
     /// Prepares an email to a new address, with the link that changes the address of the account. If another account has the address or can
     /// restore it, no email is sent.
     private func emailChange(of id: Account.ID, to address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
-        let isAvailable = try await records.isAvailable(address, to: id, at: now())
-        let account = try await accounts.account(id: id).flatMap { $0.isUsable ? $0 : nil }
+        let isAvailable = try await stores.records.isAvailable(address, to: id, at: now())
+        let account = try await stores.accounts.account(id: id).flatMap { $0.isUsable ? $0 : nil }
         let draft = try link(.confirmEmail, to: address, account: account, intent)
         return isAvailable && account.map { $0.email != address } == true ? draft : .nobody
     }
@@ -118,7 +117,7 @@ struct MailDrafting: Sendable {
     private func undo(_ kind: MailKind, of id: Account.ID, to former: EmailAddress, _ intent: MailIntent) async throws
         -> MailDraft
     {
-        guard let record = try await records.record(of: id, at: now()),
+        guard let record = try await stores.records.record(of: id, at: now()),
             kind != .formerAccountDeleted || record.account.purgeAt != nil,
             let address = record.formerAddresses.last(where: { $0.email == former })
         else { return .nobody }
@@ -127,7 +126,7 @@ struct MailDrafting: Sendable {
 
     /// Prepares the notice of a deletion, with the link that restores the account until it is removed.
     private func deletion(of id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
-        guard let account = try await accounts.account(id: id), let purgeAt = account.purgeAt else { return .nobody }
+        guard let account = try await stores.accounts.account(id: id), let purgeAt = account.purgeAt else { return .nobody }
         return try link(.accountDeleted, to: account.email, account: account, expiresAt: purgeAt, intent)
     }
 

@@ -44,10 +44,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    private let intents: any MailIntentQueue
-    private let tokens: any ResetTokenStore
-    private let accountLockTokens: any AccountLockTokenStore
-    private let records: any AccountRecordStore
+    private let stores: any AccountStores
     private let drafting: MailDrafting
     private let delivery: any MailDelivery
     private let rules: RecoveryRules
@@ -63,11 +60,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     /// Creates a worker.
     /// - Parameters:
-    ///   - intents: The queue of emails.
-    ///   - accounts: The store of accounts.
-    ///   - tokens: The store of reset tokens.
-    ///   - accountLockTokens: The store of tokens that lock an account.
-    ///   - records: The store of all other links.
+    ///   - stores: The stores of accounts, with the queue of emails.
     ///   - rendering: Renders emails.
     ///   - delivery: Delivers emails.
     ///   - rules: The lifetimes of links, and the number of valid reset links per account.
@@ -82,11 +75,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - isServerBusy: Returns whether the server handles so many requests that the worker must slow down.
     ///   - logger: Reports failures.
     public init(
-        intents: any MailIntentQueue,
-        accounts: any AccountRepository,
-        tokens: any ResetTokenStore,
-        accountLockTokens: any AccountLockTokenStore,
-        records: any AccountRecordStore,
+        stores: any AccountStores,
         rendering: any MailRendering,
         delivery: any MailDelivery,
         rules: RecoveryRules,
@@ -101,18 +90,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger: Logger
     ) {
         self.isServerBusy = isServerBusy
-        self.intents = intents
-        self.tokens = tokens
-        self.accountLockTokens = accountLockTokens
-        self.records = records
-        drafting = MailDrafting(
-            accounts: accounts,
-            records: records,
-            rendering: rendering,
-            rules: rules,
-            now: now,
-            steady: steady ?? now
-        )
+        self.stores = stores
+        drafting = MailDrafting(stores: stores, rendering: rendering, rules: rules, now: now, steady: steady ?? now)
         self.delivery = delivery
         self.rules = rules
         self.schedule = schedule
@@ -156,9 +135,9 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// - Returns: The number of claimed intents.
     @discardableResult
     public func processDue() async throws -> Int {
-        let abandoned = try await intents.releaseAbandoned(at: steady())
+        let abandoned = try await stores.intents.releaseAbandoned(at: steady())
         if abandoned > 0 { logger.notice("Emails of a stopped server released", metadata: ["mail.count": "\(abandoned)"]) }
-        if outage.isPaused(at: steady()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
+        if outage.isPaused(at: steady()), let asked = try await stores.intents.lastRetry() { outage.wake(askedAt: asked) }
         // The first failure was logged. If the store fails again, the next batch repeats the cancellations.
         try? await quota?.cancelPending()
         let batch = MailBatch(size: schedule.batchSize)
@@ -187,7 +166,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func claim(until leaseEnd: Date) async throws -> MailIntent? {
         let now = steady()
         let includesResets = quota?.isPaused(at: now) != true
-        return try await intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
+        return try await stores.intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
     }
 
     /// Prepares and delivers the email of an intent. Then the method removes the intent from the queue, or records the failure.
@@ -208,7 +187,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                     case .reserved: try await deliver(mail, token, intent, leaseEnd, reservedAt: now)
                     case .reservedAgain: try await deliver(mail, token, intent, leaseEnd, reservedAt: nil)
                     case .accountExceeded: noteLimited(intent, token)
-                    case .later: return try await intents.release(intent, leaseEnd: leaseEnd, at: steady())
+                    case .later: return try await stores.intents.release(intent, leaseEnd: leaseEnd, at: steady())
                     }
                 }
                 try await settle(intent, before: leaseEnd)
@@ -222,7 +201,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 let reason = (error as? MailDeliveryError)?.message ?? "\(type(of: error))"
                 let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
                 let due = steady().addingTimeInterval(delay / .seconds(1))
-                try await intents.postpone(intent, leaseEnd: leaseEnd, until: due, reason: reason)
+                try await stores.intents.postpone(intent, leaseEnd: leaseEnd, until: due, reason: reason)
                 logger.warning("Email postponed", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
             }
         } catch is CancellationError {
@@ -236,7 +215,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// Abandons an email. The queue stores it for an operator.
     private func abandon(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
         let end = steady().addingTimeInterval(schedule.failedRetention / .seconds(1))
-        try await intents.abandon(intent, leaseEnd: leaseEnd, until: end, reason: reason)
+        try await stores.intents.abandon(intent, leaseEnd: leaseEnd, until: end, reason: reason)
         metrics.gaveUp(intent)
         logger.warning("Email abandoned", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
@@ -278,7 +257,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         if case .reset(let token) = token {
             metrics.count(.delivered)
             do {
-                try await tokens.prune(olderThan: token, liveLimit: rules.liveLinks)
+                try await stores.resetTokens.prune(olderThan: token, liveLimit: rules.liveLinks)
             } catch {
                 logger.error("Older reset links not removed", metadata: .failure(error))
             }
@@ -312,11 +291,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// Stores the token of a link, before its email is delivered.
     private func keep(_ token: MailedToken) async throws {
         switch token {
-        case .reset(let token): try await tokens.insert(token, liveLimit: .max)
+        case .reset(let token): try await stores.resetTokens.insert(token, liveLimit: .max)
         case .lock(let digest, let account, let recipient, let expiry):
-            try await accountLockTokens.insert(digest, account: account, expiresAt: expiry)
+            try await stores.accountLockTokens.insert(digest, account: account, expiresAt: expiry)
             try await requireAddress(recipient, of: account, for: digest)
-        case .link(let link): try await records.insert(link)
+        case .link(let link): try await stores.records.insert(link)
         }
     }
 
@@ -327,17 +306,17 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// change can happen after the worker has read the account and before it has stored the token. The change then doesn't remove the
     /// token, so the worker removes it. Other tokens need no check, because their use depends on the addresses of the account.
     private func requireAddress(_ recipient: EmailAddress, of id: Account.ID, for digest: TokenDigest) async throws {
-        guard let account = try await drafting.accounts.account(id: id), account.email != recipient else { return }
-        try await accountLockTokens.discard(digest)
+        guard let account = try await stores.accounts.account(id: id), account.email != recipient else { return }
+        try await stores.accountLockTokens.discard(digest)
         throw MailDeliveryError.addressChanged
     }
 
     /// Removes the token of an email that was not delivered.
     private func discard(_ token: MailedToken) async throws {
         switch token {
-        case .reset(let token): try await tokens.discard(token.digest)
-        case .lock(let digest, _, _, _): try await accountLockTokens.discard(digest)
-        case .link(let link): try await records.discard(link.digest)
+        case .reset(let token): try await stores.resetTokens.discard(token.digest)
+        case .lock(let digest, _, _, _): try await stores.accountLockTokens.discard(digest)
+        case .link(let link): try await stores.records.discard(link.digest)
         }
     }
 
@@ -347,7 +326,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
         while true {
             do {
-                return try await intents.settle(intent)
+                return try await stores.intents.settle(intent)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {

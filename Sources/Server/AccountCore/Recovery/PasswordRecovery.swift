@@ -14,8 +14,7 @@ public struct PasswordRecovery: Sendable {
     /// valid.
     private static let epochStep = 100
 
-    private let intents: any MailIntentQueue
-    private let tokens: any ResetTokenStore
+    private let stores: any AccountStores
     private let gate: HashingGate
     private let devices: DeviceTokens
     private let policy: PasswordPolicy
@@ -26,8 +25,7 @@ public struct PasswordRecovery: Sendable {
 
     /// Creates the service.
     /// - Parameters:
-    ///   - intents: The queue of emails.
-    ///   - tokens: The store of reset tokens.
+    ///   - stores: The stores of accounts.
     ///   - gate: Hashes new passwords.
     ///   - devices: Recognizes devices that signed in before.
     ///   - policy: Decides which passwords are accepted.
@@ -36,8 +34,7 @@ public struct PasswordRecovery: Sendable {
     ///   - now: The wall clock.
     ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
-        intents: any MailIntentQueue,
-        tokens: any ResetTokenStore,
+        stores: any AccountStores,
         gate: HashingGate,
         devices: DeviceTokens,
         policy: PasswordPolicy,
@@ -46,8 +43,7 @@ public struct PasswordRecovery: Sendable {
         now: @escaping @Sendable () -> Date,
         steady: (@Sendable () -> Date)? = nil
     ) {
-        self.intents = intents
-        self.tokens = tokens
+        self.stores = stores
         self.gate = gate
         self.devices = devices
         self.policy = policy
@@ -65,7 +61,7 @@ public struct PasswordRecovery: Sendable {
     /// - Throws: ``StoreFailure``. If the method returns without an error, the request survives a crash.
     public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
-        try await intents.enqueue(intent)
+        try await stores.intents.enqueue(intent)
         metrics.count(.requested)
     }
 
@@ -137,7 +133,7 @@ public struct PasswordRecovery: Sendable {
         confirmed.epoch += Self.epochStep
         let (device, epoch) = (devices.issue(for: confirmed, device: UUID(), at: now()), confirmed.epoch)
         let isConfirmed = try await commit(device) {
-            try await tokens.confirm(digest, passwordHash: hash, epoch: epoch, confirmation: confirmation, at: now())
+            try await stores.resetTokens.confirm(digest, passwordHash: hash, epoch: epoch, confirmation: confirmation, at: now())
         }
         guard isConfirmed else { throw AccountError.resetTokenInvalid }
         audit?.note(.passwordReset, of: account.id)
@@ -151,7 +147,7 @@ public struct PasswordRecovery: Sendable {
         _ token: ResetToken,
         email: EmailAddress?
     ) async throws -> (token: StoredResetToken, account: Account) {
-        guard let found = try await tokens.find(TokenDigest(of: token.rawValue), at: now()),
+        guard let found = try await stores.resetTokens.find(TokenDigest(of: token.rawValue), at: now()),
             email == nil || email == found.account.email
         else { throw AccountError.resetTokenInvalid }
         return found
@@ -160,7 +156,7 @@ public struct PasswordRecovery: Sendable {
     /// Returns whether an invalid token was valid earlier and has expired. Only metrics use the result. If the store fails, returns
     /// `false`.
     private func hasExpired(_ token: ResetToken) async -> Bool {
-        (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
+        (try? await stores.resetTokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }
 }
 

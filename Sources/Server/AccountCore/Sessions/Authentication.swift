@@ -36,9 +36,7 @@ public struct Authentication: Sendable {
         case right
     }
 
-    private let accounts: any AccountRepository
-    private let sessions: any SessionStore
-    private let records: any AccountRecordStore
+    private let stores: any AccountStores
     private let gate: HashingGate
     private let tokens: AccessTokens
     private let devices: DeviceTokens
@@ -53,9 +51,7 @@ public struct Authentication: Sendable {
 
     /// Creates the service.
     /// - Parameters:
-    ///   - accounts: The store of accounts.
-    ///   - sessions: The store of sessions.
-    ///   - records: The store of the devices of accounts, which also queues the emails about new devices.
+    ///   - stores: The stores of accounts.
     ///   - gate: Hashes passwords. It limits the number of concurrent hashes.
     ///   - tokens: Signs access tokens.
     ///   - devices: Recognizes devices that signed in before.
@@ -67,9 +63,7 @@ public struct Authentication: Sendable {
     ///   - steady: The clock of sessions and their refresh tokens, which doesn't jump when the wall clock is set; `nil` uses `now`.
     ///   - logger: Reports failures that don't fail a request.
     public init(
-        accounts: any AccountRepository,
-        sessions: any SessionStore,
-        records: any AccountRecordStore,
+        stores: any AccountStores,
         gate: HashingGate,
         tokens: AccessTokens,
         devices: DeviceTokens,
@@ -81,9 +75,7 @@ public struct Authentication: Sendable {
         steady: (@Sendable () -> Date)? = nil,
         logger: Logger = Logger(label: "holdfast.sessions")
     ) {
-        self.accounts = accounts
-        self.sessions = sessions
-        self.records = records
+        self.stores = stores
         self.gate = gate
         self.tokens = tokens
         self.devices = devices
@@ -106,7 +98,7 @@ public struct Authentication: Sendable {
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {
             guard let claims = devices.read(candidate, at: now()),
-                let account = try await accounts.account(id: claims.accountID),
+                let account = try await stores.accounts.account(id: claims.accountID),
                 account.email == email, claims.belong(to: account)
             else { continue }
             return claims.deviceID
@@ -192,7 +184,7 @@ public struct Authentication: Sendable {
         on device: ClientDevice,
         _ report: (PasswordCheck) async -> Void
     ) async throws -> Opened {
-        let (account, isRight) = try await check(password, of: email, report) { try await accounts.account(email: email) }
+        let (account, isRight) = try await check(password, of: email, report) { try await stores.accounts.account(email: email) }
         guard isRight, let account else {
             if let account { audit?.note(.signInFailed, of: account.id) }
             throw AccountError.invalidCredentials
@@ -206,7 +198,11 @@ public struct Authentication: Sendable {
             throw AccountError.emailNotVerified
         }
         if gate.needsRehash(account.passwordHash) {
-            try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password, as: .entitled))
+            try await stores.accounts.rehash(
+                account.id,
+                from: account.passwordHash,
+                to: try await gate.hash(password, as: .entitled)
+            )
             audit?.note(.hashUpgraded, of: account.id)
         }
         let opened = try await open(account, on: device)
@@ -226,7 +222,7 @@ public struct Authentication: Sendable {
     ///   deleted or not active; `AUTH_SESSION_EXPIRED` if the session was idle for too long or has reached its longest lifetime.
     public func refresh(_ token: RefreshToken) async throws -> Opened {
         let next = SecretToken()
-        let outcome = try await sessions.rotate(
+        let outcome = try await stores.sessions.rotate(
             TokenDigest(of: token.rawValue),
             to: next.digest,
             at: steady(),
@@ -239,7 +235,7 @@ public struct Authentication: Sendable {
             audit?.note(.refreshReused, of: session.accountID)
             throw AccountError.refreshFailed
         case .rotated(let session):
-            guard let account = try await accounts.account(id: session.accountID), account.isUsable else {
+            guard let account = try await stores.accounts.account(id: session.accountID), account.isUsable else {
                 throw AccountError.refreshFailed
             }
             // The presented token is used up already. If this step failed the refresh, the client would lose its session unless it repeated
@@ -255,7 +251,7 @@ public struct Authentication: Sendable {
 
     /// Ends a session. If the token is unknown or its session has ended, nothing happens.
     public func signOut(_ token: RefreshToken) async throws {
-        try await sessions.end(refresh: TokenDigest(of: token.rawValue))
+        try await stores.sessions.end(refresh: TokenDigest(of: token.rawValue))
     }
 
     /// Returns the account of an access token.
@@ -270,8 +266,8 @@ public struct Authentication: Sendable {
     /// errors.
     public func signedIn(accessToken: String) async throws -> SignedIn {
         let claims = try await tokens.read(accessToken, at: now())
-        guard let account = try await accounts.account(id: claims.accountID), account.epoch == claims.epoch,
-            account.isUsable, try await sessions.isAlive(claims.sessionID)
+        guard let account = try await stores.accounts.account(id: claims.accountID), account.epoch == claims.epoch,
+            account.isUsable, try await stores.sessions.isAlive(claims.sessionID)
         else { throw AccountError.sessionExpired }
         return SignedIn(account: account, session: claims.sessionID)
     }
@@ -287,7 +283,7 @@ public struct Authentication: Sendable {
             deviceName: device.name
         )
         do {
-            guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
+            guard try await stores.sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
                 throw AccountError.invalidCredentials
             }
             try await noteActivity(of: account)
@@ -303,7 +299,7 @@ public struct Authentication: Sendable {
     /// Ends a session whose tokens no client gets. If the store fails, the session stays in the user's list until it expires.
     private func end(_ refresh: SecretToken, of account: Account) async {
         // The session must end also if the task of the request was canceled.
-        let ending = Task { [sessions] in try await sessions.end(refresh: refresh.digest) }
+        let ending = Task { [stores] in try await stores.sessions.end(refresh: refresh.digest) }
         guard case .failure(let error) = await ending.result else { return }
         logger.warning("Unused session not ended", metadata: .failure(error, ["account.id": "\(account.id)"]))
     }
@@ -322,7 +318,7 @@ public struct Authentication: Sendable {
 
     /// Records the use of an unverified account, so that ``AccountPurge`` doesn't remove the account as unused.
     private func noteActivity(of account: Account) async throws {
-        if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
+        if !account.isEmailVerified { try await stores.records.noteActivity(of: account.id, at: now()) }
     }
 
     /// Records the family of a device, such as `iPhone`. If the user has signed in before, but only from devices of other families, the
@@ -333,7 +329,7 @@ public struct Authentication: Sendable {
     private func noteDevice(_ family: String, of account: Account) async throws {
         let subject = MailIntent.Subject.newDevice(account.id, family: family)
         let notice = MailIntent(subject: subject, language: account.language, createdAt: steady())
-        let isNew = try await records.noteDevice(
+        let isNew = try await stores.records.noteDevice(
             family: family,
             of: account.id,
             at: now(),

@@ -9,8 +9,7 @@ public import Foundation
 /// ``confirmEmail(_:by:)`` also need a proof, such as the password of the account; see ``AccountProof``.
 public struct AccountLinks: Sendable {
     private let authentication: Authentication
-    private let records: any AccountRecordStore
-    private let intents: any MailIntentQueue
+    private let stores: any AccountStores
     private let gate: HashingGate
     private let policy: PasswordPolicy
     private let audit: (any AuditNoting)?
@@ -20,8 +19,7 @@ public struct AccountLinks: Sendable {
     /// Creates the service.
     /// - Parameters:
     ///   - authentication: Checks sessions and passwords.
-    ///   - records: The store of links.
-    ///   - intents: The queue of emails.
+    ///   - stores: The stores of accounts.
     ///   - gate: Hashes passwords.
     ///   - policy: Decides which passwords are accepted.
     ///   - audit: Records the events of accounts; `nil` records none.
@@ -29,8 +27,7 @@ public struct AccountLinks: Sendable {
     ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         authentication: Authentication,
-        records: any AccountRecordStore,
-        intents: any MailIntentQueue,
+        stores: any AccountStores,
         gate: HashingGate,
         policy: PasswordPolicy,
         audit: (any AuditNoting)? = nil,
@@ -38,8 +35,7 @@ public struct AccountLinks: Sendable {
         steady: (@Sendable () -> Date)? = nil
     ) {
         self.authentication = authentication
-        self.records = records
-        self.intents = intents
+        self.stores = stores
         self.gate = gate
         self.policy = policy
         self.audit = audit
@@ -54,7 +50,7 @@ public struct AccountLinks: Sendable {
     ///   - language: The language of the email.
     /// - Throws: ``StoreFailure``. If the method returns without an error, the request survives a crash.
     public func requestVerification(of email: EmailAddress, language: Language) async throws {
-        try await intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
+        try await stores.intents.enqueue(MailIntent(subject: .verification(email), language: language, createdAt: steady()))
     }
 
     /// Returns the account that a link changes, and the link. Changes nothing.
@@ -66,7 +62,8 @@ public struct AccountLinks: Sendable {
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID` if the link can't be used for the purpose.
     public func find(_ token: ResetToken, for purpose: AccountLink.Purpose) async throws -> (link: StoredLink, account: Account) {
         let digest = TokenDigest(of: token.rawValue)
-        guard let record = try await records.find(digest, at: now())?.record, let link = record.link(digest, purpose, at: now())
+        guard let record = try await stores.records.find(digest, at: now())?.record,
+            let link = record.link(digest, purpose, at: now())
         else {
             throw AccountError.resetTokenInvalid
         }
@@ -139,7 +136,7 @@ public struct AccountLinks: Sendable {
         let (link, account) = try await find(token, for: .keepAccount)
         // If the address is not verified, the account may have been unused for so long that `AccountPurge` would remove it directly after
         // its restoration. The use is recorded first, so that a crash between the two steps doesn't lose the account.
-        if !account.isEmailVerified { try await records.noteActivity(of: account.id, at: now()) }
+        if !account.isEmailVerified { try await stores.records.noteActivity(of: account.id, at: now()) }
         try await change(account) { [now] in try $0.keep(by: link.digest, at: now()) }
         audit?.note(.restored, of: account.id)
     }
@@ -160,7 +157,7 @@ public struct AccountLinks: Sendable {
     }
 
     private func change(_ account: Account, _ body: @escaping @Sendable (inout AccountRecord) throws -> Void) async throws {
-        guard try await records.change(account.id, at: now(), body) != nil else { throw AccountError.resetTokenInvalid }
+        guard try await stores.records.change(account.id, at: now(), body) != nil else { throw AccountError.resetTokenInvalid }
     }
 }
 

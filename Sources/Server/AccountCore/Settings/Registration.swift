@@ -20,9 +20,7 @@ public struct Registration: Sendable {
     }
 
     private let authentication: Authentication
-    private let accounts: any AccountRepository
-    private let records: any AccountRecordStore
-    private let intents: any MailIntentQueue
+    private let stores: any AccountStores
     private let gate: HashingGate
     private let policy: PasswordPolicy
     /// The way in which clients can register.
@@ -34,9 +32,7 @@ public struct Registration: Sendable {
     /// Creates the service.
     /// - Parameters:
     ///   - authentication: Opens the session of a new account.
-    ///   - accounts: The store of accounts.
-    ///   - records: The store of links.
-    ///   - intents: The queue of emails.
+    ///   - stores: The stores of accounts.
     ///   - gate: Hashes passwords.
     ///   - policy: Decides which passwords are accepted.
     ///   - mode: The way in which clients can register.
@@ -45,9 +41,7 @@ public struct Registration: Sendable {
     ///   - steady: The clock of the email queue, which doesn't jump when the wall clock is set; `nil` uses `now`.
     public init(
         authentication: Authentication,
-        accounts: any AccountRepository,
-        records: any AccountRecordStore,
-        intents: any MailIntentQueue,
+        stores: any AccountStores,
         gate: HashingGate,
         policy: PasswordPolicy,
         mode: Mode = .open,
@@ -56,9 +50,7 @@ public struct Registration: Sendable {
         steady: (@Sendable () -> Date)? = nil
     ) {
         self.authentication = authentication
-        self.accounts = accounts
-        self.records = records
-        self.intents = intents
+        self.stores = stores
         self.gate = gate
         self.policy = policy
         self.mode = mode
@@ -88,7 +80,7 @@ public struct Registration: Sendable {
     ) async throws -> Authentication.Opened {
         let account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
         let notice = MailIntent(subject: .verification(email), language: language, createdAt: steady())
-        guard try await accounts.insert(account, notice: notice) else { throw AccountError.emailExists }
+        guard try await stores.accounts.insert(account, notice: notice) else { throw AccountError.emailExists }
         audit?.note(.registered, of: account.id)
         return try await authentication.openAfterChange(account, on: device)
     }
@@ -112,7 +104,7 @@ public struct Registration: Sendable {
     ) async throws -> Account {
         var account = try await makeAccount(email: email, password: password, firstName: firstName, language: language)
         account.isEmailVerified = isEmailVerified
-        let added = try await accounts.insert(contentsOf: [account], event: .registered)
+        let added = try await stores.accounts.insert(contentsOf: [account], event: .registered)
         guard !added.isEmpty else { throw AccountError.emailExists }
         return account
     }
@@ -142,7 +134,9 @@ public struct Registration: Sendable {
     ///   - language: The language of the email and of the account.
     /// - Throws: ``StoreFailure``. If the method returns without an error, the request survives a crash.
     public func request(email: EmailAddress, firstName: FirstName, language: Language) async throws {
-        try await intents.enqueue(MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady()))
+        try await stores.intents.enqueue(
+            MailIntent(subject: .registration(email, firstName), language: language, createdAt: steady())
+        )
     }
 
     /// Returns the stored link of a blind registration. Changes nothing.
@@ -151,7 +145,8 @@ public struct Registration: Sendable {
     /// - Parameter token: The token of the link.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func find(_ token: ResetToken) async throws -> StoredLink {
-        guard let link = try await records.find(TokenDigest(of: token.rawValue), at: now())?.link, link.purpose == .activate
+        guard let link = try await stores.records.find(TokenDigest(of: token.rawValue), at: now())?.link,
+            link.purpose == .activate
         else {
             throw AccountError.resetTokenInvalid
         }
@@ -186,7 +181,9 @@ public struct Registration: Sendable {
         guard let firstName = link.firstName else { throw AccountError.resetTokenInvalid }
         try policy.require(password, email: link.recipient, firstName: firstName)
         // If another account has taken the address, the method throws before it hashes the password.
-        guard try await records.isAvailable(link.recipient, to: nil, at: now()) else { throw AccountError.resetTokenInvalid }
+        guard try await stores.records.isAvailable(link.recipient, to: nil, at: now()) else {
+            throw AccountError.resetTokenInvalid
+        }
         let account = Account(
             id: Account.ID(rawValue: UUID()),
             email: link.recipient,
@@ -196,7 +193,7 @@ public struct Registration: Sendable {
             createdAt: now(),
             isEmailVerified: true
         )
-        guard try await records.activate(link.digest, as: account, at: now()) else { throw AccountError.resetTokenInvalid }
+        guard try await stores.records.activate(link.digest, as: account, at: now()) else { throw AccountError.resetTokenInvalid }
         audit?.note(.registered, of: account.id)
         return account
     }

@@ -57,9 +57,7 @@ public final class AccountHistory {
         let devices = DeviceTokens(keys: keys)
         let policy = PasswordPolicy()
         authentication = Authentication(
-            accounts: stores.accounts,
-            sessions: stores.sessions,
-            records: stores.records,
+            stores: stores,
             gate: gate,
             tokens: AccessTokens(
                 keys: SigningKeys(store: stores.signingKeys, secrets: SigningKeySecrets(keys), now: now, logger: silent),
@@ -70,25 +68,21 @@ public final class AccountHistory {
         )
         registration = Registration(
             authentication: authentication,
-            accounts: stores.accounts,
-            records: stores.records,
-            intents: stores.intents,
+            stores: stores,
             gate: gate,
             policy: policy,
             now: now
         )
         links = AccountLinks(
             authentication: authentication,
-            records: stores.records,
-            intents: stores.intents,
+            stores: stores,
             gate: gate,
             policy: policy,
             now: now
         )
         settings = AccountSettings(authentication: authentication, stores: stores, gate: gate, policy: policy, now: now)
         recovery = PasswordRecovery(
-            intents: stores.intents,
-            tokens: stores.resetTokens,
+            stores: stores,
             gate: gate,
             devices: devices,
             policy: policy,
@@ -99,11 +93,7 @@ public final class AccountHistory {
         (schedule.batchSize, schedule.width) = (1, 1)
         lock = AccountLock(tokens: stores.accountLockTokens, now: now)
         worker = MailWorker(
-            intents: stores.intents,
-            accounts: stores.accounts,
-            tokens: stores.resetTokens,
-            accountLockTokens: stores.accountLockTokens,
-            records: stores.records,
+            stores: stores,
             rendering: PlainRendering(),
             delivery: delivery,
             rules: RecoveryRules(),

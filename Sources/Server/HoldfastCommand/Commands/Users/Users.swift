@@ -67,9 +67,7 @@ struct Users: AsyncParsableCommand {
             let logger = Logger.standard(level: .critical)
             let gate = try HashingGate(hashing: Argon2Hashing(), width: 1)
             let authentication = Authentication(
-                accounts: stores.accounts,
-                sessions: stores.sessions,
-                records: stores.records,
+                stores: stores,
                 gate: gate,
                 tokens: AccessTokens(keys: try stores.signingKeys(configuration, logger: logger), audience: configuration.appName)
                 { "" },
@@ -78,9 +76,7 @@ struct Users: AsyncParsableCommand {
             )
             let registration = Registration(
                 authentication: authentication,
-                accounts: stores.accounts,
-                records: stores.records,
-                intents: stores.intents,
+                stores: stores,
                 gate: gate,
                 policy: configuration.passwordPolicy,
                 now: { Date() }
