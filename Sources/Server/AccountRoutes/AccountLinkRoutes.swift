@@ -13,58 +13,29 @@ public import ServerMiddleware
 /// For users with a browser, also add ``AccountPageRoutes``.
 ///
 /// ```swift
-/// AccountLinkRoutes<AppContext>(links: links, authentication: authentication, limits: limits, localization: localization)
-///     .add(to: router)
+/// AccountLinkRoutes<AppContext>(links: links, authentication: authentication, environment: environment).add(to: router)
 /// ```
 public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     private let links: AccountLinks
     private let authentication: Authentication
-    private let limits: RateLimits
-    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
-    private let shares: FairShares?
-    private let idempotency: IdempotencyKeys?
-    private let reader: RequestReader
-    private let localization: Localization
+    private let environment: RouteEnvironment
 
     /// Creates the routes.
     /// - Parameters:
     ///   - links: The service behind the routes.
     ///   - authentication: Identifies the caller of a request with an access token.
-    ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
-    ///     up. With `nil`, this limit then refuses all clients.
-    ///   - idempotency: Stores responses, so that clients can repeat all requests with their idempotency keys; `nil` to ignore keys.
-    ///   - reader: Decodes bodies.
-    ///   - localization: Chooses the language of texts.
-    public init(
-        links: AccountLinks,
-        authentication: Authentication,
-        limits: RateLimits,
-        shares: FairShares? = nil,
-        idempotency: IdempotencyKeys? = nil,
-        reader: RequestReader = RequestReader(),
-        localization: Localization
-    ) {
+    ///   - environment: The parts that the route types share.
+    public init(links: AccountLinks, authentication: Authentication, environment: RouteEnvironment) {
         self.links = links
         self.authentication = authentication
-        self.limits = limits
-        self.shares = shares
-        self.idempotency = idempotency
-        self.reader = reader
-        self.localization = localization
+        self.environment = environment
     }
 
     /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(
-            AccountLinkOperation.self,
-            limits: limits,
-            idempotency: idempotency,
-            authentication: authentication,
-            reader: reader
-        ) { operation in
+        router.add(AccountLinkOperation.self, in: environment, authentication: authentication) { operation in
             switch operation {
             case .requestVerification: requestVerification
             case .verifyEmail: verifyEmail
@@ -82,8 +53,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     /// the response with its idempotency key.
     @Sendable private func requestVerification(_ request: Request, _ context: Context) async throws -> Response {
         let (email, owner, language) = try await recipient(request)
-        let admission = try await limits.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context, sharing: shares)
-        let response = try Response.message(ContractText.nextStepSent, to: request, localization)
+        let admission = try await environment.admitMail(to: email, by: .verifyEmail, of: owner, request, in: context)
+        let response = try Response.message(ContractText.nextStepSent, to: request, environment.localization)
         try await admission.committing {
             try await IdempotentRequest.committing(response) {
                 try await links.requestVerification(of: email, language: language)
@@ -97,11 +68,11 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     /// address.
     private func recipient(_ request: Request) async throws -> (email: EmailAddress, owner: Account.ID?, Language) {
         guard request.headers[.authorization] != nil else {
-            let body = try await reader.read(PasswordResetRequest.self, from: request)
-            return (body.email, nil, localization.language(of: request))
+            let body = try await environment.reader.read(PasswordResetRequest.self, from: request)
+            return (body.email, nil, environment.localization.language(of: request))
         }
         let account = try await authentication.signedIn(of: request).account
-        let body = try await reader.read(VerificationRequest.self, from: request)
+        let body = try await environment.reader.read(VerificationRequest.self, from: request)
         let email = body.email ?? account.email
         return (email, email == account.email ? account.id : nil, account.language)
     }
@@ -122,13 +93,13 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Restores a former address.
     @Sendable private func undoEmail(_ request: Request, _ context: Context) async throws -> Response {
-        let token = try await reader.read(LinkRequest.self, from: request).token
+        let token = try await environment.reader.read(LinkRequest.self, from: request).token
         return try await use(token, request, context, ContractText.emailRestored) { try await links.undoEmail(token) }
     }
 
     /// Restores a deleted account.
     @Sendable private func keepAccount(_ request: Request, _ context: Context) async throws -> Response {
-        let token = try await reader.read(LinkRequest.self, from: request).token
+        let token = try await environment.reader.read(LinkRequest.self, from: request).token
         return try await use(token, request, context, ContractText.accountRestored) { try await links.keepAccount(token) }
     }
 
@@ -144,8 +115,8 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
         _ text: LocalizedText,
         _ change: () async throws -> Void
     ) async throws -> Response {
-        let admission = try await limits.admitLink(token, request, in: context)
-        let response = try Response.message(text, to: request, localization)
+        let admission = try await environment.limits.admitLink(token, request, in: context)
+        let response = try Response.message(text, to: request, environment.localization)
         try await admission.usingLink {
             try await IdempotentRequest.committing(response) { try await change() }
         }
@@ -156,11 +127,11 @@ public struct AccountLinkRoutes<Context: LimitedRequestContext>: Sendable {
     /// password if the request has no access token.
     private func provenLink(_ request: Request) async throws -> (ResetToken, AccountProof) {
         guard request.headers[.authorization] != nil else {
-            let body = try await reader.read(PasswordLink.self, from: request)
+            let body = try await environment.reader.read(PasswordLink.self, from: request)
             return (body.token, .password(body.currentPassword))
         }
         let accessToken = try request.bearerToken()
-        let body = try await reader.read(ConfirmLinkRequest.self, from: request)
+        let body = try await environment.reader.read(ConfirmLinkRequest.self, from: request)
         return (body.token, .session(accessToken: accessToken))
     }
 }

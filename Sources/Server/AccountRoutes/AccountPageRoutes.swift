@@ -17,10 +17,9 @@ public import ServerMiddleware
 /// AccountPageRoutes<AppContext>(
 ///     links: links,
 ///     registration: registration,
-///     limits: limits,
+///     environment: environment,
 ///     templates: templates,
-///     origins: origins,
-///     localization: localization
+///     origins: origins
 /// ).add(to: router)
 /// ```
 public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
@@ -28,39 +27,33 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let links: AccountLinks
     /// Creates accounts.
     private let registration: Registration
-    private let limits: RateLimits
+    private let environment: RouteEnvironment
     /// Returns pages as responses.
     private let pages: PageResponder
-    private let reader: RequestReader
 
     /// Creates the routes.
     /// - Parameters:
     ///   - links: The service behind the pages of existing accounts.
     ///   - registration: The service behind the page that creates an account.
-    ///   - limits: The limits; they need a rule for each `AccountLimit`.
+    ///   - environment: The parts that the route types share.
     ///   - templates: Renders the pages.
     ///   - origins: Refuses forms of other sites.
-    ///   - reader: Decodes bodies.
-    ///   - localization: Chooses the language of texts.
     public init(
         links: AccountLinks,
         registration: Registration,
-        limits: RateLimits,
+        environment: RouteEnvironment,
         templates: PageTemplates,
-        origins: OriginGuard,
-        reader: RequestReader = RequestReader(),
-        localization: Localization
+        origins: OriginGuard
     ) {
         self.links = links
         self.registration = registration
-        self.limits = limits
-        pages = PageResponder(templates: templates, origins: origins, localization: localization)
-        self.reader = reader
+        self.environment = environment
+        pages = PageResponder(templates: templates, origins: origins, localization: environment.localization)
     }
 
     /// Adds the routes to a router or a group. Errors are converted to pages here, so no middleware for errors is needed.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(AccountPageOperation.self, limits: limits) { operation in
+        router.add(AccountPageOperation.self, in: environment) { operation in
             { request, context in
                 await pages.page(request, context) { .account(try await page(of: operation, $0, context)) }
             }
@@ -153,7 +146,7 @@ extension AccountPageRoutes {
         _ context: Context,
         _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
-        let form = try await reader.read(ConfirmLinkForm.self, from: request)
+        let form = try await environment.reader.read(ConfirmLinkForm.self, from: request)
         return try await use(form.token, for: change, request, context) { token, found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: false))
@@ -177,7 +170,7 @@ extension AccountPageRoutes {
         _ context: Context,
         _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
-        let form = try await reader.read(NewPasswordForm.self, from: request)
+        let form = try await environment.reader.read(NewPasswordForm.self, from: request)
         return try await use(form.token, for: change, request, context) { token, found in
             let again = { (text: LocalizedText) -> AccountPage in
                 .form(change, token: token, address: found.recipient, problem: .init(text, isOfNewPassword: true))
@@ -201,7 +194,7 @@ extension AccountPageRoutes {
         _ context: Context,
         _ make: (ResetToken, StoredLink) async throws -> AccountPage.Outcome
     ) async throws -> AccountPage {
-        let form = try await reader.read(LinkForm.self, from: request)
+        let form = try await environment.reader.read(LinkForm.self, from: request)
         return try await use(form.token, for: change, request, context) { .done(try await make($0, $1)) }
     }
 
@@ -215,7 +208,7 @@ extension AccountPageRoutes {
         _ body: (ResetToken, StoredLink) async throws -> AccountPage
     ) async throws -> AccountPage {
         let read = try? ResetToken(text)
-        let admission = try await limits.admitLink(read, request, in: context)
+        let admission = try await environment.limits.admitLink(read, request, in: context)
         guard let token = read else { return .invalidLink(change) }
         return try await admission.usingLink { try await shown(change, token) { try await body(token, $0) } }
     }

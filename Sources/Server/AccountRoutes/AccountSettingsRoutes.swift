@@ -12,12 +12,8 @@ public import ServerMiddleware
 /// export of its data.
 ///
 /// ```swift
-/// AccountSettingsRoutes<AppContext>(
-///     settings: settings,
-///     authentication: authentication,
-///     limits: limits,
-///     localization: localization
-/// ).add(to: router)
+/// AccountSettingsRoutes<AppContext>(settings: settings, authentication: authentication, environment: environment)
+///     .add(to: router)
 /// ```
 ///
 /// Each request needs an access token. The routes decode bodies, convert errors, and count requests by the client, and by the session or
@@ -25,47 +21,24 @@ public import ServerMiddleware
 public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     private let settings: AccountSettings
     private let authentication: Authentication
-    private let limits: RateLimits
-    private let idempotency: IdempotencyKeys?
-    private let reader: RequestReader
-    private let localization: Localization
+    private let environment: RouteEnvironment
 
     /// Creates the routes.
     /// - Parameters:
     ///   - settings: The service behind the routes.
     ///   - authentication: Identifies the caller by the access token.
-    ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - idempotency: Stores the response to a request for a new address, so that clients can repeat the request with its idempotency
-    ///     key.
-    ///   - reader: Decodes bodies.
-    ///   - localization: Chooses the language of texts.
-    public init(
-        settings: AccountSettings,
-        authentication: Authentication,
-        limits: RateLimits,
-        idempotency: IdempotencyKeys? = nil,
-        reader: RequestReader = RequestReader(),
-        localization: Localization
-    ) {
+    ///   - environment: The parts that the route types share.
+    public init(settings: AccountSettings, authentication: Authentication, environment: RouteEnvironment) {
         self.settings = settings
         self.authentication = authentication
-        self.limits = limits
-        self.idempotency = idempotency
-        self.reader = reader
-        self.localization = localization
+        self.environment = environment
     }
 
     /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(
-            AccountSettingsOperation.self,
-            limits: limits,
-            idempotency: idempotency,
-            authentication: authentication,
-            reader: reader
-        ) { operation in
+        router.add(AccountSettingsOperation.self, in: environment, authentication: authentication) { operation in
             switch operation {
             case .updateMe: update
             case .changeAccountPassword: changePassword
@@ -82,11 +55,11 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Changes the name and the language. If the server doesn't support the new language, the account keeps its language.
     @Sendable private func update(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        let body = try await reader.read(UpdateUserRequest.self, from: request)
-        try await limits.admitChange(by: caller, request, in: context)
+        let body = try await environment.reader.read(UpdateUserRequest.self, from: request)
+        try await environment.limits.admitChange(by: caller, request, in: context)
         let language = body.locale.map { asked in
             LanguagePreference(acceptLanguage: asked.rawValue)
-                .choose(from: localization.supported, fallback: caller.account.language)
+                .choose(from: environment.localization.supported, fallback: caller.account.language)
         }
         let account = try await settings.update(caller, firstName: body.firstName, language: language)
         return try .json(UserResponse(user: AccountUser(account)))
@@ -95,8 +68,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Sets a new password. All sessions of the account end, and the response contains a new session.
     @Sendable private func changePassword(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        let body = try await reader.read(ChangePasswordRequest.self, from: request)
-        let admission = try await limits.admitPassword(by: caller, request, in: context)
+        let body = try await environment.reader.read(ChangePasswordRequest.self, from: request)
+        let admission = try await environment.limits.admitPassword(by: caller, request, in: context)
         let opened = try await settings.changePassword(
             of: caller,
             from: body.currentPassword,
@@ -112,15 +85,15 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// email, the usage of the rate limits that counted this request, and the response with its idempotency key.
     @Sendable private func changeEmail(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        let body = try await reader.read(ChangeEmailRequest.self, from: request)
-        let admission = try await limits.admitPassword(
+        let body = try await environment.reader.read(ChangeEmailRequest.self, from: request)
+        let admission = try await environment.limits.admitPassword(
             by: caller,
             and: .changeEmail,
             emailing: body.newEmail,
             request,
             in: context
         )
-        let response = try Response.message(ContractText.nextStepSent, to: request, localization)
+        let response = try Response.message(ContractText.nextStepSent, to: request, environment.localization)
         try await admission.committing {
             try await IdempotentRequest.committing(response) {
                 try await settings.requestEmailChange(of: caller, to: body.newEmail, password: body.currentPassword) {
@@ -134,7 +107,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Lists the sessions.
     @Sendable private func sessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        try await limits.admitChange(by: caller, request, in: context)
+        try await environment.limits.admitChange(by: caller, request, in: context)
         let sessions = try await settings.sessions(of: caller).map { use in
             SessionDescription(
                 id: UserID(use.session.id.rawValue),
@@ -151,7 +124,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// whether a session exists.
     @Sendable private func endSession(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        try await limits.admitChange(by: caller, request, in: context)
+        try await environment.limits.admitChange(by: caller, request, in: context)
         if let id = context.parameters.get("id").flatMap(UUID.init(uuidString:)) {
             try await settings.endSession(StoredSession.ID(rawValue: id), of: caller)
         }
@@ -161,7 +134,7 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Ends all sessions of the account except the session of the caller.
     @Sendable private func endOtherSessions(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        try await limits.admitChange(by: caller, request, in: context)
+        try await environment.limits.admitChange(by: caller, request, in: context)
         try await settings.endOtherSessions(of: caller)
         return Response(status: .noContent)
     }
@@ -169,9 +142,9 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Deletes the account.
     @Sendable private func delete(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        let body = try await reader.read(PasswordRequest.self, from: request)
-        let admission = try await limits.admitPassword(by: caller, request, in: context)
-        let language = localization.language(of: request)
+        let body = try await environment.reader.read(PasswordRequest.self, from: request)
+        let admission = try await environment.limits.admitPassword(by: caller, request, in: context)
+        let language = environment.localization.language(of: request)
         let purgeAt = try await settings.delete(caller, password: body.password) { await admission.settlePassword($0) }
         let message = ContractText.accountDeleted.text(in: language)
         return try .json(
@@ -184,8 +157,8 @@ public struct AccountSettingsRoutes<Context: LimitedRequestContext>: Sendable {
     /// Returns everything that is stored about the account, except links that confirm a new address, as a file.
     @Sendable private func export(_ request: Request, _ context: Context) async throws -> Response {
         let caller = try await authentication.signedIn(of: request)
-        let body = try await reader.read(PasswordRequest.self, from: request)
-        let admission = try await limits.admitPassword(by: caller, and: .export, request, in: context)
+        let body = try await environment.reader.read(PasswordRequest.self, from: request)
+        let admission = try await environment.limits.admitPassword(by: caller, and: .export, request, in: context)
         let export = try await settings.export(caller, password: body.password) { await admission.settlePassword($0) }
         var response = Response.json(export.json)
         response.headers[.contentDisposition] = "attachment; filename=\"account.json\""

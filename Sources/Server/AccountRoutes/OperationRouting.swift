@@ -20,25 +20,21 @@ extension RouterMethods where Context: LimitedRequestContext {
     /// request costs no quota. A route converts errors of `AccountCore` to ``ContractError``.
     /// - Parameters:
     ///   - operations: The group.
-    ///   - limits: The limits.
-    ///   - idempotency: The store of responses by key; `nil` to ignore keys.
+    ///   - environment: The limits, the store of responses by idempotency key, and the decoder of bodies.
     ///   - authentication: Identifies the account of an access token. Idempotency keys of requests with a token belong to this account.
     ///     With `nil`, all keys belong to client addresses.
-    ///   - reader: Decodes bodies, for the operations whose key belongs to a token in the body.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(
         _ operations: Operations.Type,
-        limits: RateLimits,
-        idempotency: IdempotencyKeys? = nil,
+        in environment: RouteEnvironment,
         authentication: Authentication? = nil,
-        reader: RequestReader = RequestReader(),
         handler: (Operations) -> Handler<Context>
     ) {
         for operation in Operations.allCases {
             let (row, handle) = (operation.row, handler(operation))
-            limited(by: row.limits, limits)
+            limited(by: row.limits, environment.limits)
                 .refusingForeignForms(of: row)
-                .idempotent(row.idempotency, by: idempotency, limits, authentication, reader: reader)
+                .idempotent(row.idempotency, in: environment, authentication)
                 .on(RouterPath(row.path), method: row.method.request) { request, context in
                     try await translatingDomainErrors { try await handle(request, context) }
                 }
@@ -63,12 +59,11 @@ extension RouterMethods where Context: LimitedRequestContext {
     /// ignores the keys.
     private func idempotent(
         _ idempotency: APIOperation.Idempotency,
-        by keys: IdempotencyKeys?,
-        _ limits: RateLimits,
-        _ authentication: Authentication?,
-        reader: RequestReader
+        in environment: RouteEnvironment,
+        _ authentication: Authentication?
     ) -> RouterGroup<Context> {
-        guard let keys else { return group() }
+        guard let keys = environment.idempotency else { return group() }
+        let (limits, reader) = (environment.limits, environment.reader)
         return switch idempotency {
         case .none: group()
         case .byClient:

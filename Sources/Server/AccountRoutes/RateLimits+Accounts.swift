@@ -7,25 +7,21 @@ import RateLimiting
 import ServerMiddleware
 import StrictJSON
 
-extension RateLimits {
+extension RouteEnvironment {
     /// Counts a reset request against the limit of its address. The same call counts the request against the limits of the route whose keys
     /// don't depend on the body, such as the limit per client.
-    /// - Parameters:
-    ///   - email: The address; uppercase and lowercase letters count as equal.
-    ///   - shares: Admits clients of networks that have used little of the quota of `reset-global`, even if the quota is used up. With
-    ///     `nil`, this limit then refuses all clients.
+    /// - Parameter email: The address; uppercase and lowercase letters count as equal.
     /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitReset(
         of email: EmailAddress,
         _ request: Request,
-        in context: some LimitedRequestContext,
-        sharing shares: FairShares?
+        in context: some LimitedRequestContext
     ) async throws -> RateLimitAdmission {
-        let client = client(of: request, in: context)
+        let client = limits.client(of: request, in: context)
         let claim = RateLimitClaim(AccountLimit.resetEmail, key: email.normalized, networks: client.networks)
         let sharing = shares.map { (table: $0, client: client) }
-        return try await admit([claim], in: context, sharing: sharing) { _, wait in
+        return try await limits.admit([claim], in: context, sharing: sharing) { _, wait in
             ContractError(.rateLimitExceeded, message: ContractText.resetLimited(wait: wait), retryAfter: wait)
         }
     }
@@ -37,12 +33,9 @@ extension RateLimits {
     /// account.
     /// - Parameters:
     ///   - email: The address; uppercase and lowercase letters count as equal.
-    ///   - limit: The limit that counts by address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:sharing:)`` for reset
-    ///     requests.
+    ///   - limit: The limit that counts by address: `registerEmail` or `verifyEmail`. Use ``admitReset(of:_:in:)`` for reset requests.
     ///   - owner: The account whose user requests an email to the account's own address with an access token. `limit` then counts the
     ///     request by this account and not by the address. Clients without a session therefore can't use up the owner's quota.
-    ///   - shares: Admits clients of networks that have used little of the quota of `reset-global`, even if the quota is used up. With
-    ///     `nil`, this limit then refuses all clients.
     /// - Returns: The admission. With it, the caller commits the usage of the limits together with the email.
     /// - Throws: ``ContractError`` with `RATE_LIMIT_EXCEEDED` and the exact delay.
     func admitMail(
@@ -50,14 +43,15 @@ extension RateLimits {
         by limit: AccountLimit,
         of owner: Account.ID? = nil,
         _ request: Request,
-        in context: some LimitedRequestContext,
-        sharing shares: FairShares?
+        in context: some LimitedRequestContext
     ) async throws -> RateLimitAdmission {
-        let client = client(of: request, in: context)
+        let client = limits.client(of: request, in: context)
         let claim = RateLimitClaim(limit, key: owner?.description ?? email.normalized, networks: client.networks)
-        return try await admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
+        return try await limits.admit([claim], in: context, sharing: shares.map { (table: $0, client: client) })
     }
+}
 
+extension RateLimits {
     /// Counts the use of an emailed link against the limit of its token, and against the limits of the route whose keys don't depend on the
     /// body. The method doesn't search for the link in the store, so the limits don't reveal whether a link exists.
     /// - Parameter token: The token of the link; `nil` if the request has no token, or a malformed one.

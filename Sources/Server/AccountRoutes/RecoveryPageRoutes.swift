@@ -22,10 +22,9 @@ import Timekeeping
 /// RecoveryPageRoutes<AppContext>(
 ///     recovery: recovery,
 ///     lock: lock,
-///     limits: limits,
+///     environment: environment,
 ///     templates: templates,
-///     origins: origins,
-///     localization: localization
+///     origins: origins
 /// ).add(to: router)
 /// ```
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
@@ -33,47 +32,33 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     /// Locks accounts.
     private let lock: AccountLock
-    private let limits: RateLimits
-    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
-    private let shares: FairShares?
+    private let environment: RouteEnvironment
     /// Returns pages as responses.
     private let pages: PageResponder
-    private let reader: RequestReader
-    private let localization: Localization
 
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
     ///   - lock: The service that locks an account with the token of a link in a confirmation email.
-    ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
-    ///     up. With `nil`, this limit then refuses all clients.
+    ///   - environment: The parts that the route types share.
     ///   - templates: Renders the pages.
     ///   - origins: Refuses forms of other sites.
-    ///   - reader: Decodes bodies.
-    ///   - localization: Chooses the language of texts.
     public init(
         recovery: PasswordRecovery,
         lock: AccountLock,
-        limits: RateLimits,
-        shares: FairShares? = nil,
+        environment: RouteEnvironment,
         templates: PageTemplates,
-        origins: OriginGuard,
-        reader: RequestReader = RequestReader(),
-        localization: Localization
+        origins: OriginGuard
     ) {
         self.recovery = recovery
         self.lock = lock
-        self.limits = limits
-        self.shares = shares
-        pages = PageResponder(templates: templates, origins: origins, localization: localization)
-        self.reader = reader
-        self.localization = localization
+        self.environment = environment
+        pages = PageResponder(templates: templates, origins: origins, localization: environment.localization)
     }
 
     /// Adds the routes to a router or a group. Errors are converted to pages here, so no middleware for errors is needed.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(RecoveryPageOperation.self, limits: limits) { operation in
+        router.add(RecoveryPageOperation.self, in: environment) { operation in
             { request, context in
                 switch operation {
                 case .openResetPage: await pages.page(request, context) { try await openReset($0) }
@@ -105,8 +90,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     /// - Returns: The page, and the device token of the browser if the password was changed.
     private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
-        let form = try await reader.read(ResetForm.self, from: request)
-        try await limits.admit(in: context)
+        let form = try await environment.reader.read(ResetForm.self, from: request)
+        try await environment.limits.admit(in: context)
         let typed = form.email.flatMap { $0.isEmpty ? nil : $0 }
         let email = typed.flatMap { try? EmailAddress($0) }
         guard let token = try? ResetToken(form.token), (email == nil) == (typed == nil) else { return (.invalidLink, nil) }
@@ -134,12 +119,12 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// If the address is invalid, the page shows the form again, and the request costs no quota.
     private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
-        let form = try await reader.read(ResetRequestForm.self, from: request)
+        let form = try await environment.reader.read(ResetRequestForm.self, from: request)
         do {
             let email = try EmailAddress(form.email)
-            let admission = try await limits.admitReset(of: email, request, in: context, sharing: shares)
+            let admission = try await environment.admitReset(of: email, request, in: context)
             try await admission.committing {
-                try await recovery.request(email: email, language: localization.language(of: request))
+                try await recovery.request(email: email, language: environment.localization.language(of: request))
             }
             return .requested
         } catch let refusal as EmailRefusal {
@@ -160,8 +145,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// If the token is expired or used, the response has the status 410, and its page offers to request a new link.
     /// - Throws: `ContractError` if the body can't be decoded or a limit refuses the request; an error of the store.
     private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
-        let form = try await reader.read(AccountLockForm.self, from: request)
-        try await limits.admit(in: context)
+        let form = try await environment.reader.read(AccountLockForm.self, from: request)
+        try await environment.limits.admit(in: context)
         guard let token = try? ResetToken(form.token) else { return .invalidLink }
         // If the form is submitted a second time, the page offers to request a new link.
         return try await found { try await lock.lock(token) } == nil ? .deadLink(email: "") : .locked

@@ -15,17 +15,12 @@ public import ServerMiddleware
 /// ``RecoveryPageRoutes``.
 ///
 /// ```swift
-/// RecoveryRoutes<AppContext>(recovery: recovery, limits: limits, localization: localization).add(to: router)
+/// RecoveryRoutes<AppContext>(recovery: recovery, environment: environment).add(to: router)
 /// ```
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Requests, validates and confirms password resets.
     private let recovery: PasswordRecovery
-    private let limits: RateLimits
-    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
-    private let shares: FairShares?
-    private let idempotency: IdempotencyKeys?
-    private let reader: RequestReader
-    private let localization: Localization
+    private let environment: RouteEnvironment
     /// The formats of responses by path.
     private let forms: ErrorForms
     /// The lifetimes of links.
@@ -34,32 +29,18 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
-    ///     up. With `nil`, this limit then refuses all clients.
-    ///   - idempotency: Stores the responses to reset requests and confirmations, so that clients can repeat these requests with their
-    ///     idempotency keys. The response to a validation contains the name of the user, so it is not stored.
-    ///   - reader: Decodes bodies.
-    ///   - localization: Chooses the language of texts.
+    ///   - environment: The parts that the route types share.
     ///   - forms: The formats of responses by path. On a path where errors have the form `success`, the response to a reset request also
     ///     has this form.
     ///   - rules: The lifetimes of links.
     public init(
         recovery: PasswordRecovery,
-        limits: RateLimits,
-        shares: FairShares? = nil,
-        idempotency: IdempotencyKeys? = nil,
-        reader: RequestReader = RequestReader(),
-        localization: Localization,
+        environment: RouteEnvironment,
         forms: ErrorForms = ErrorForms(),
         rules: RecoveryRules = RecoveryRules()
     ) {
         self.recovery = recovery
-        self.limits = limits
-        self.shares = shares
-        self.idempotency = idempotency
-        self.reader = reader
-        self.localization = localization
+        self.environment = environment
         self.forms = forms
         self.rules = rules
     }
@@ -70,7 +51,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// the path in the middleware.
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+        router.add(RecoveryOperation.self, in: environment) { operation in
             switch operation {
             case .requestPasswordReset: request
             case .validateResetToken: validate
@@ -104,8 +85,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// 256 random bits.
     /// - Throws: `AUTH_RESET_TOKEN_INVALID`, which doesn't distinguish unknown tokens from used ones.
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
-        try await limits.admit(in: context)
+        let body = try await environment.reader.read(ValidateResetTokenRequest.self, from: request)
+        try await environment.limits.admit(in: context)
         let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
         return try .json(
             ValidTokenResponse(
@@ -121,9 +102,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// - Throws: `AUTH_RESET_TOKEN_INVALID`, `AUTH_WEAK_PASSWORD`, or an error of the store. If the method throws, nothing is changed.
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
-        try await limits.admit(in: context)
-        let language = localization.language(of: request)
+        let body = try await environment.reader.read(ConfirmPasswordResetRequest.self, from: request)
+        try await environment.limits.admit(in: context)
+        let language = environment.localization.language(of: request)
         let message = ContractText.passwordChanged.text(in: language)
         var response = Response(status: .ok)
         try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword) { device, write in
@@ -148,9 +129,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         _ context: Context,
         responding response: (Language) throws -> Response
     ) async throws -> Response {
-        let body = try await reader.read(PasswordResetRequest.self, from: request)
-        let language = localization.language(of: request)
-        let admission = try await limits.admitReset(of: body.email, request, in: context, sharing: shares)
+        let body = try await environment.reader.read(PasswordResetRequest.self, from: request)
+        let language = environment.localization.language(of: request)
+        let admission = try await environment.admitReset(of: body.email, request, in: context)
         let response = try response(language)
         try await admission.committing {
             try await IdempotentRequest.committing(response) {

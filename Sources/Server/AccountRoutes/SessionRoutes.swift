@@ -13,8 +13,7 @@ public import ServerMiddleware
 /// let sessions = SessionRoutes<AppContext>(
 ///     authentication: authentication,
 ///     registration: registration,
-///     limits: limits,
-///     localization: localization
+///     environment: RouteEnvironment(limits: limits, localization: localization)
 /// )
 /// sessions.add(to: router)
 /// ```
@@ -25,49 +24,24 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let authentication: Authentication
     /// Creates accounts.
     private let registration: Registration
-    private let limits: RateLimits
-    /// Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used up.
-    private let shares: FairShares?
-    /// Lets clients repeat a sign-out or a blind registration with its idempotency key.
-    private let idempotency: IdempotencyKeys?
-    /// Reads the bodies of requests.
-    private let reader: RequestReader
-    private let localization: Localization
+    private let environment: RouteEnvironment
 
     /// Creates the routes.
     /// - Parameters:
     ///   - authentication: The service behind the routes of sessions.
     ///   - registration: The service behind the routes of registration. Its mode (open, blind or closed) determines which routes exist.
-    ///   - limits: The limits; they need a rule for each `AccountLimit`.
-    ///   - shares: Admits clients of networks that have used little of the quota of `AccountLimit.resetGlobal`, even if the quota is used
-    ///     up. With `nil`, this limit then refuses all clients.
-    ///   - idempotency: Stores the responses to sign-out and blind registration, so that clients can repeat these requests with their
-    ///     idempotency keys. Responses of the other routes contain tokens and must not be stored.
-    ///   - reader: Reads the bodies of requests.
-    ///   - localization: Selects the language of a response.
-    public init(
-        authentication: Authentication,
-        registration: Registration,
-        limits: RateLimits,
-        shares: FairShares? = nil,
-        idempotency: IdempotencyKeys? = nil,
-        reader: RequestReader = RequestReader(),
-        localization: Localization
-    ) {
+    ///   - environment: The parts that the route types share.
+    public init(authentication: Authentication, registration: Registration, environment: RouteEnvironment) {
         self.authentication = authentication
         self.registration = registration
-        self.limits = limits
-        self.shares = shares
-        self.idempotency = idempotency
-        self.reader = reader
-        self.localization = localization
+        self.environment = environment
     }
 
     /// Adds the routes to a router or a group, which needs a middleware that renders errors, such as `ContractErrorMiddleware`.
     ///
     /// - Parameter router: The router or group.
     public func add(to router: some RouterMethods<Context>) {
-        router.add(SessionOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+        router.add(SessionOperation.self, in: environment) { operation in
             switch operation {
             case .login: login
             case .refresh: refresh
@@ -82,20 +56,20 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private func addRegistration(to router: some RouterMethods<Context>) {
         switch registration.mode {
         case .open:
-            router.add(OpenRegistrationOperation.self, limits: limits) { operation in
+            router.add(OpenRegistrationOperation.self, in: environment) { operation in
                 switch operation {
                 case .register: register
                 }
             }
         case .blind:
-            router.add(BlindRegistrationOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+            router.add(BlindRegistrationOperation.self, in: environment) { operation in
                 switch operation {
                 case .register: requestAccount
                 case .activate: activate
                 }
             }
         case .closed:
-            router.add(ClosedRegistrationOperation.self, limits: limits) { operation in
+            router.add(ClosedRegistrationOperation.self, in: environment) { operation in
                 switch operation {
                 case .register: { _, _ in throw ContractError(.authRegistrationClosed) }
                 }
@@ -108,8 +82,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// If the body has no supported language, the account gets the language of the request.
     /// - Throws: The refusals of `Registration.register`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(OpenRegisterRequest.self, from: request)
-        try await limits.admit(in: context)
+        let body = try await environment.reader.read(OpenRegisterRequest.self, from: request)
+        try await environment.limits.admit(in: context)
         let opened = try await registration.register(
             email: body.email,
             password: body.password,
@@ -129,9 +103,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// and the response with its idempotency key.
     /// - Throws: `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func requestAccount(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(RegisterRequest.self, from: request)
-        let admission = try await limits.admitMail(to: body.email, by: .registerEmail, request, in: context, sharing: shares)
-        let response = try Response.message(ContractText.nextStepSent, status: .accepted, to: request, localization)
+        let body = try await environment.reader.read(RegisterRequest.self, from: request)
+        let admission = try await environment.admitMail(to: body.email, by: .registerEmail, request, in: context)
+        let response = try Response.message(ContractText.nextStepSent, status: .accepted, to: request, environment.localization)
         try await admission.committing {
             try await IdempotentRequest.committing(response) {
                 try await registration.request(
@@ -148,8 +122,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// - Throws: The refusals of `Registration.activate`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func activate(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(ActivateRequest.self, from: request)
-        let admission = try await limits.admitLink(body.token, request, in: context)
+        let body = try await environment.reader.read(ActivateRequest.self, from: request)
+        let admission = try await environment.limits.admitLink(body.token, request, in: context)
         let opened = try await admission.usingLink {
             try await registration.activate(body.token, password: body.password, on: ClientDevice(of: request))
         }
@@ -163,10 +137,10 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Throws: The refusals of `Authentication.signIn`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
         try authentication.requireRoom()
-        let body = try await reader.read(LoginRequest.self, from: request)
+        let body = try await environment.reader.read(LoginRequest.self, from: request)
         let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
         let device = try await authentication.device(provenBy: tokens, for: body.email)
-        let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
+        let admission = try await environment.limits.admitSignIn(with: body.email, device: device, request, in: context)
         let opened = try await authentication.signIn(
             email: body.email,
             password: body.password,
@@ -181,8 +155,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// - Throws: The refusals of `Authentication.refresh`, `RATE_LIMIT_EXCEEDED`, or an error of the store.
     @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(RefreshRequest.self, from: request)
-        try await limits.admit(in: context)
+        let body = try await environment.reader.read(RefreshRequest.self, from: request)
+        try await environment.limits.admit(in: context)
         return try .json(try SessionResponse(try await authentication.refresh(body.refreshToken), rules: authentication.rules))
     }
 
@@ -190,7 +164,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     ///
     /// This route has no rate limit, so that a user can always sign out.
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await reader.read(RefreshRequest.self, from: request)
+        let body = try await environment.reader.read(RefreshRequest.self, from: request)
         let response = Response(status: .noContent)
         try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }
         return response
@@ -203,9 +177,12 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Returns the given language if the server has texts in it; otherwise, returns the language of the request.
     private func language(_ asked: Language?, _ request: Request) -> Language {
-        let preferred = localization.language(of: request)
+        let preferred = environment.localization.language(of: request)
         guard let asked else { return preferred }
-        return LanguagePreference(acceptLanguage: asked.rawValue).choose(from: localization.supported, fallback: preferred)
+        return LanguagePreference(acceptLanguage: asked.rawValue).choose(
+            from: environment.localization.supported,
+            fallback: preferred
+        )
     }
 }
 

@@ -111,43 +111,25 @@ extension AccountServer {
         behind router: RouterGroup<Context>,
         describedBy description: APIDescription
     ) throws {
-        SessionRoutes<Context>(
-            authentication: authentication,
-            registration: registration,
+        let environment = RouteEnvironment(
             limits: limits,
             shares: shares,
             idempotency: idempotency,
             reader: configuration.reader,
             localization: localization
-        ).add(to: router)
-        AccountSettingsRoutes<Context>(
-            settings: settings,
-            authentication: authentication,
-            limits: limits,
-            idempotency: idempotency,
-            reader: configuration.reader,
-            localization: localization
-        ).add(to: router)
-        AccountLinkRoutes<Context>(
-            links: links,
-            authentication: authentication,
-            limits: limits,
-            shares: shares,
-            idempotency: idempotency,
-            reader: configuration.reader,
-            localization: localization
-        ).add(to: router)
+        )
+        SessionRoutes<Context>(authentication: authentication, registration: registration, environment: environment)
+            .add(to: router)
+        AccountSettingsRoutes<Context>(settings: settings, authentication: authentication, environment: environment)
+            .add(to: router)
+        AccountLinkRoutes<Context>(links: links, authentication: authentication, environment: environment).add(to: router)
         RecoveryRoutes<Context>(
             recovery: recovery,
-            limits: limits,
-            shares: shares,
-            idempotency: idempotency,
-            reader: configuration.reader,
-            localization: localization,
+            environment: environment,
             forms: renderer.forms,
             rules: configuration.recoveryRules
         ).add(to: router)
-        try addPages(to: router)
+        try addPages(to: router, environment)
         WellKnownRoutes<Context>(
             appleAssociation: configuration.associatedApps.apple?.bytes,
             androidLinks: configuration.associatedApps.android?.bytes,
@@ -162,8 +144,13 @@ extension AccountServer {
 
     /// Adds the pages behind the emailed links. The server accepts their forms only from the configured address or, if no address is
     /// configured, from the address on which the server listens.
-    /// - Parameter router: A group with a middleware that limits the number of requests in flight.
-    private func addPages<Context: LimitedRequestContext & Sendable>(to router: RouterGroup<Context>) throws {
+    /// - Parameters:
+    ///   - router: A group with a middleware that limits the number of requests in flight.
+    ///   - environment: The parts that the route types share.
+    private func addPages<Context: LimitedRequestContext & Sendable>(
+        to router: RouterGroup<Context>,
+        _ environment: RouteEnvironment
+    ) throws {
         let templates = try PageTemplates(settings: pageSettings)
         let origins = OriginGuard { [address, configuration] origin in
             if let base = configuration.resetBaseURL { return base.webOrigin == origin }
@@ -175,21 +162,16 @@ extension AccountServer {
         RecoveryPageRoutes<Context>(
             recovery: recovery,
             lock: AccountLock(tokens: stores.accountLockTokens, audit: audit, now: time.wall),
-            limits: limits,
-            shares: shares,
+            environment: environment,
             templates: templates,
-            origins: origins,
-            reader: configuration.reader,
-            localization: localization
+            origins: origins
         ).add(to: router)
         AccountPageRoutes<Context>(
             links: links,
             registration: registration,
-            limits: limits,
+            environment: environment,
             templates: templates,
-            origins: origins,
-            reader: configuration.reader,
-            localization: localization
+            origins: origins
         ).add(to: router)
     }
 
