@@ -32,8 +32,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     public static let largestUnpackedBody = 64 * 1024 * 1024
     /// The engine. Bodies that are being read also retain it.
     private let engine: Engine
-    /// Chooses the event loop of each exchange.
+    /// The event loops of the exchanges.
     private let loops: EventLoops
+    private let requests = RequestFactory()
     /// Whether the transport follows redirects of GET and HEAD.
     private let followsRedirects: Bool
 
@@ -56,7 +57,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         // With a no-op tracer, the engine would still create a span for each request.
         if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         engine = Engine(HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration))
-        loops = EventLoops(eventLoopGroup)
+        loops = EventLoops(
+            eventLoopGroup,
+            connections: configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit
+        )
         self.followsRedirects = followsRedirects
     }
 
@@ -162,10 +166,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         // If the body is in memory and has no progress closure, the exchange needs no sender.
         let bytes = body?.progress == nil ? body?.bytes : nil
-        var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
+        var message = try requests.make(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
         let reception = Reception(
-            loops,
-            host: message.host,
+            loops.host(Host.Key(scheme: message.scheme, name: message.host, port: message.port)),
             method: message.method,
             sending: bytes == nil ? body : nil,
             limits: limits

@@ -23,6 +23,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// The exchange, its stored bytes and its waiting callers.
     private struct State {
+        /// The event loop of the exchange; `nil` while the exchange waits in the queue of its host.
+        var place: Host.Place?
         /// The engine's task of the exchange; `nil` before its start and after its end.
         var task: HTTPClient.Task<Void>?
         /// Whether the exchange was canceled, possibly before it began.
@@ -72,10 +74,8 @@ final class Reception: HTTPClientResponseDelegate {
     /// The number of stored bytes at which the engine pauses: 64 KiB. The engine may still deliver a chunk that it has already read.
     static let mostStored = 65_536
     private let state: Mutex<State>
-    /// The event loop of the exchange.
-    private let member: EventLoops.Member
-    /// Whether the event loop had no other exchange at the start.
-    private let wasIdle: Bool
+    /// The server, which chooses the event loop of the exchange.
+    private let host: Host
     /// The time limits of a streamed exchange; `nil` for any other exchange.
     private let limits: Limits?
     /// Sends the body of the request; `nil` if the body is not streamed.
@@ -83,32 +83,25 @@ final class Reception: HTTPClientResponseDelegate {
     /// Whether the response can have a body, because the request is no HEAD.
     private let hasBody: Bool
 
-    /// Creates the delegate of an exchange, and reserves an event loop for the exchange.
+    /// Creates the delegate of an exchange.
     /// - Parameters:
-    ///   - loops: The event loops. One of them runs the exchange.
-    ///   - host: The host of the request.
+    ///   - host: The server.
     ///   - method: The method of the request.
     ///   - body: The body of the request; `nil` if it is not streamed.
     ///   - limits: The time limits of a streamed exchange; `nil` if the engine enforces the deadline.
-    init(
-        _ loops: EventLoops,
-        host: String,
-        method: HTTPMethod = .GET,
-        sending body: RequestBody? = nil,
-        limits: Limits? = nil
-    ) {
-        let (member, wasIdle) = loops.acquire(host: host)
+    init(_ host: Host, method: HTTPMethod = .GET, sending body: RequestBody? = nil, limits: Limits? = nil) {
         hasBody = method != .HEAD
-        (self.member, self.wasIdle, self.limits) = (member, wasIdle, limits)
+        (self.host, self.limits) = (host, limits)
+        // The sender needs the event loop before the start, so an exchange with a sender doesn't wait in the queue of the host.
+        let place = body.map { _ in host.enterWithoutSlot() }
         // The head can arrive before the starting thread continues. The limit must therefore exist before the start.
-        state = Mutex(State(headDeadline: limits?.headDeadline))
-        sender = body.map { BodySender($0, on: member.loop) }
+        state = Mutex(State(place: place, headDeadline: limits?.headDeadline))
+        sender = if let body, let place { BodySender(body, on: place.member.loop) } else { nil }
     }
 
     /// Sends a request and returns the head of its response. Call this method once.
     ///
-    /// If the event loop is idle, the loop itself starts the exchange, because a start on this thread would wake the loop several times. If
-    /// the loop is busy, it is already awake, so this thread starts the exchange.
+    /// The exchange may first wait for a connection in the queue of its host, at most until the deadline.
     /// - Parameters:
     ///   - request: The request.
     ///   - deadline: The end of the whole exchange; `nil` if ``Limits`` apply.
@@ -117,26 +110,45 @@ final class Reception: HTTPClientResponseDelegate {
     func head(of request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
-                state.withLock { $0.headReader = reader }
-                if wasIdle {
-                    member.loop.execute { self.start(request, deadline: deadline, client: client) }
-                } else {
-                    start(request, deadline: deadline, client: client)
+                let place = state.withLock { state in
+                    state.headReader = reader
+                    return state.place
                 }
+                if let place { return start(request, on: place, deadline: deadline, client: client) }
+                let lastStart = deadline ?? limits.map { min($0.headDeadline, .now() + $0.idle) } ?? .distantFuture
+                host.enter(ObjectIdentifier(self), until: lastStart) { place in
+                    guard let place else { return self.end(.failure(HTTPClientError.getConnectionFromPoolTimeout)) }
+                    self.state.withLock { $0.place = place }
+                    self.start(request, on: place, deadline: deadline, client: client)
+                }
+                // A cancellation before the entry found no exchange in the queue.
+                if state.withLock(\.isCancelled) { cancel() }
             }
         } onCancel: {
             cancel()
         }
     }
 
-    /// Starts the exchange if it was not canceled. The method checks for a cancellation before and after the start.
-    private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
+    /// Starts the exchange.
+    ///
+    /// If the event loop is idle, the loop itself starts the exchange, because a start on this thread would wake the loop several times. If
+    /// the loop is busy, it is already awake, so this thread starts the exchange.
+    private func start(_ request: HTTPClient.Request, on place: Host.Place, deadline: NIODeadline?, client: HTTPClient) {
+        if place.wasIdle {
+            place.member.loop.execute { self.execute(request, on: place.member.loop, deadline: deadline, client: client) }
+        } else {
+            execute(request, on: place.member.loop, deadline: deadline, client: client)
+        }
+    }
+
+    /// Passes the exchange to the engine if it was not canceled. The method checks for a cancellation before and after this.
+    private func execute(_ request: HTTPClient.Request, on loop: any EventLoop, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         if limits != nil { state.withLock { $0.lastActivity = .now() } }
-        if let sender, let deadline { endBlocked(sender, at: deadline) }
-        let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
+        if let sender, let deadline { endBlocked(sender, at: deadline, on: loop) }
+        let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: loop), deadline: deadline)
         task.futureResult.whenComplete { self.end($0) }
-        if let limits { checkLimits(limits) }
+        if let limits { checkLimits(limits, on: loop) }
         let isCancelled = state.withLock { state in
             if state.end == nil { state.task = task }
             return state.isCancelled
@@ -146,8 +158,8 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Ends a blocked sender at the deadline, just before the engine ends the exchange. The loop runs tasks with equal deadlines in the
     /// order in which they were scheduled, so call this method before the engine schedules its deadline.
-    private func endBlocked(_ sender: BodySender, at deadline: NIODeadline) {
-        let check = member.loop.scheduleTask(deadline: deadline) {
+    private func endBlocked(_ sender: BodySender, at deadline: NIODeadline, on loop: any EventLoop) {
+        let check = loop.scheduleTask(deadline: deadline) {
             guard sender.isBlocked else { return }
             self.state.withLock { $0.isExpired = true }
             sender.close()
@@ -158,7 +170,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// Cancels a streamed exchange if one of its time limits has passed. Otherwise, the method schedules the next check for the earliest
     /// time at which a limit can pass. Arriving bytes therefore don't reschedule a timer. The time in which the reader takes no bytes
     /// doesn't count for the idle timeout.
-    private func checkLimits(_ limits: Limits) {
+    private func checkLimits(_ limits: Limits, on loop: any EventLoop) {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
             guard state.end == nil, !state.isCancelled else { return false }
@@ -168,7 +180,7 @@ final class Reception: HTTPClientResponseDelegate {
                 state.isExpired = true
                 return true
             }
-            state.check = member.loop.scheduleTask(deadline: expiry) { self.checkLimits(limits) }
+            state.check = loop.scheduleTask(deadline: expiry) { self.checkLimits(limits, on: loop) }
             return false
         }
         if isExpired { cancel() }
@@ -197,7 +209,8 @@ final class Reception: HTTPClientResponseDelegate {
         }
         // A blocked sender must end before the exchange, because the engine drops the promise of a blocked chunk.
         sender?.close()
-        task?.cancel()
+        if let task { return task.cancel() }
+        if host.withdraw(ObjectIdentifier(self)) { end(.failure(CancellationError())) }
     }
 
     /// Stores the head. The event loop resumes the caller that waits for the head after it has processed all bytes that arrived with the
@@ -207,6 +220,7 @@ final class Reception: HTTPClientResponseDelegate {
     /// because the engine drops the promise of a blocked chunk. If the response is a short refusal, the sender ends after its last byte.
     /// After any other head of a refusal, a blocked sender ends now. This also ends the exchange, so the body of the response is lost.
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        host.note(isHTTP1: head.version.major < 2)
         let refused = head.status.code >= 300 && sender?.hasEnded == false ? sender : nil
         let missing = refused == nil ? nil : hasBody ? head.lengthOfShortRefusal : 0
         refused?.refuse()
@@ -275,10 +289,10 @@ final class Reception: HTTPClientResponseDelegate {
             state.end = result
             state.task = nil
             state.check?.cancel()
-            return (state.headReader.take(), state.head, state.chunkReader.take(), state.taken.take())
+            return (state.headReader.take(), state.head, state.chunkReader.take(), state.taken.take(), state.place)
         }
-        guard let (headReader, head, chunkReader, taken) = waiting else { return }
-        member.release()
+        guard let (headReader, head, chunkReader, taken, place) = waiting else { return }
+        if let place { host.leave(place) }
         sender?.close()
         // The engine no longer waits for the promise, but NIO requires that each promise is completed.
         taken?.succeed()
@@ -286,7 +300,7 @@ final class Reception: HTTPClientResponseDelegate {
         if let error = result.failure { chunkReader?.resume(throwing: error) } else { chunkReader?.resume(returning: nil) }
     }
 
-    private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
+    private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?, Host.Place?)
 
     /// Removes and returns the complete body if the exchange has ended successfully.
     /// - Returns: `nil` if the exchange is still in progress or has failed. The caller must then read the body with ``next()``.
