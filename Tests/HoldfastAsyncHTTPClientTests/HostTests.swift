@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -9,10 +10,10 @@ import Testing
     private static let http = Host.Key(scheme: "http", name: "a", port: 80)
     private static let https = Host.Key(scheme: "https", name: "a", port: 443)
 
-    /// The exchanges that a host has started or refused, in order.
+    /// The exchanges that a host has started or ended, in order.
     private final class Exchanges: Sendable {
         let started = Mutex<[(number: Int, place: Host.Place)]>([])
-        let expired = Mutex<[Int]>([])
+        let failed = Mutex<[Int]>([])
         let ids = (0..<16).map { _ in Identity() }
         let host: Host
 
@@ -27,11 +28,10 @@ import Testing
         func id(_ number: Int) -> ObjectIdentifier { ObjectIdentifier(ids[number]) }
 
         func enter(_ number: Int, until deadline: NIODeadline = .distantFuture) {
-            host.enter(id(number), until: deadline) { place in
-                if let place {
-                    self.started.withLock { $0.append((number, place)) }
-                } else {
-                    self.expired.withLock { $0.append(number) }
+            host.enter(id(number), until: deadline) { entry in
+                switch entry {
+                case .success(let place): self.started.withLock { $0.append((number, place)) }
+                case .failure: self.failed.withLock { $0.append(number) }
                 }
             }
         }
@@ -104,10 +104,44 @@ import Testing
             exchanges.enter(1, until: .now() + .hours(1))
             exchanges.enter(2, until: .now())
             exchanges.enter(3, until: .now())
-            while exchanges.expired.withLock(\.count) < 2 { try await exchanges.place(0)?.member.loop.submit {}.get() }
-            #expect(exchanges.expired.withLock { Set($0) } == [2, 3])
+            while exchanges.failed.withLock(\.count) < 2 { try await exchanges.place(0)?.member.loop.submit {}.get() }
+            #expect(exchanges.failed.withLock { Set($0) } == [2, 3])
             try await exchanges.leave(0)
             #expect(exchanges.numbers == [0, 1])
+        }
+    }
+
+    @Test("Ends all waiting exchanges if no connection can be opened")
+    func unreachable() async throws {
+        try await withHost(loops: 1, connections: 1) { exchanges in
+            for number in 0..<3 { exchanges.enter(number) }
+            exchanges.host.fail(HTTPClientError.connectTimeout)
+            #expect(exchanges.failed.withLock(\.self) == [1, 2])
+            try await exchanges.leave(0)
+            #expect(exchanges.host.isUnused)
+        }
+    }
+
+    @Test("Starts every exchange at once with any number of connections")
+    func unlimited() async throws {
+        try await withHost(loops: 2, connections: .max) { exchanges in
+            for number in 0..<16 { exchanges.enter(number) }
+            #expect(exchanges.numbers == Array(0..<16))
+        }
+    }
+
+    @Test("An exchange that can't wait takes a free slot, and starts also without one")
+    func withoutWaiting() async throws {
+        try await withHost(loops: 1, connections: 1) { exchanges in
+            let first = exchanges.host.enterWithoutWaiting()
+            let second = exchanges.host.enterWithoutWaiting()
+            exchanges.enter(0)
+            exchanges.host.leave(second)
+            try await second.member.loop.submit {}.get()
+            #expect(exchanges.numbers == [])
+            exchanges.host.leave(first)
+            try await first.member.loop.submit {}.get()
+            #expect(exchanges.numbers == [0])
         }
     }
 
@@ -131,7 +165,7 @@ import Testing
     @Test("Spreads exchanges without a queue over the event loops")
     func withoutSlots() async throws {
         try await withHost(Self.https, loops: 4, connections: 1) { exchanges in
-            let members = (0..<64).map { _ in exchanges.host.enterWithoutSlot().member }
+            let members = (0..<64).map { _ in exchanges.host.enterWithoutWaiting().member }
             let shares = Dictionary(grouping: members) { ObjectIdentifier($0) }.values.map(\.count)
             #expect(shares.count == 4)
             #expect(shares.allSatisfy { (8...32).contains($0) }, "\(shares)")
@@ -143,7 +177,7 @@ import Testing
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loops = EventLoops(group, connections: 1)
         let busy = loops.host(Self.http)
-        let place = busy.enterWithoutSlot()
+        let place = busy.enterWithoutWaiting()
         let unused = loops.host(Self.https)
         #expect(loops.host(Self.https) === unused)
         for number in 0..<200 { _ = loops.host(Host.Key(scheme: "http", name: "\(number)", port: 80)) }

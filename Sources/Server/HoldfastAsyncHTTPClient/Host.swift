@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import NIOCore
 import Synchronization
 
@@ -32,23 +33,42 @@ final class Host: Sendable {
     private struct Waiter {
         let id: ObjectIdentifier
         let deadline: NIODeadline
-        let run: @Sendable (Place?) -> Void
+        let run: Start
     }
+
+    /// Starts an exchange at its place, or ends it with an error.
+    typealias Start = @Sendable (Result<Place, any Error>) -> Void
 
     /// The slots and the queue.
     private struct State {
-        /// Whether each slot is in use.
-        var isTaken: [Bool]
+        /// Whether each slot is in use. The array grows up to the number of connections.
+        var isTaken: [Bool] = []
         /// The number of running exchanges.
         var running = 0
         var waiters = CircularBuffer<Waiter>(initialCapacity: 0)
         /// The next time at which the queue is searched for expired exchanges.
         var check: (time: NIODeadline, task: Scheduled<Void>)?
+
+        /// Takes the first free slot. Returns `nil` if all slots are in use.
+        mutating func takeSlot(of connections: Int) -> Int? {
+            let slot = isTaken.firstIndex(of: false) ?? isTaken.count
+            guard slot < connections else { return nil }
+            if slot == isTaken.count { isTaken.append(true) } else { isTaken[slot] = true }
+            return slot
+        }
+
+        /// Removes and returns all waiting exchanges.
+        mutating func removeWaiters() -> CircularBuffer<Waiter> {
+            defer { waiters.removeAll() }
+            return waiters
+        }
     }
 
     private let members: [EventLoops.Member]
     /// The index of the event loop that the host prefers.
     private let base: Int
+    /// The maximum number of connections with HTTP/1.
+    private let connections: Int
     /// Whether the server speaks HTTP/1.
     private let isHTTP1: Atomic<Bool>
     private let turns = Atomic<UInt>(0)
@@ -60,11 +80,11 @@ final class Host: Sendable {
     ///   - members: The event loops.
     ///   - connections: The maximum number of connections with HTTP/1.
     init(_ key: Key, members: [EventLoops.Member], connections: Int) {
-        self.members = members
+        (self.members, self.connections) = (members, max(1, connections))
         base = Int(UInt(bitPattern: key.hashValue) % UInt(members.count))
         // The engine speaks HTTP/2 only over TLS.
         isHTTP1 = Atomic(key.scheme == "http")
-        state = Mutex(State(isTaken: Array(repeating: false, count: max(1, connections))))
+        state = Mutex(State())
     }
 
     /// Whether no exchange runs or waits.
@@ -75,31 +95,41 @@ final class Host: Sendable {
     /// - Parameters:
     ///   - id: The identity of the exchange.
     ///   - deadline: The time until which the exchange waits.
-    ///   - run: Starts the exchange. The argument is `nil` if the deadline has passed.
-    func enter(_ id: ObjectIdentifier, until deadline: NIODeadline, run: @escaping @Sendable (Place?) -> Void) {
-        guard isHTTP1.load(ordering: .relaxed) else { return run(enterWithoutSlot()) }
-        let slot = state.withLock { state -> Int? in
-            if let slot = state.isTaken.firstIndex(of: false) {
-                state.isTaken[slot] = true
-                state.running += 1
-                return slot
-            }
+    ///   - run: Starts the exchange. The argument is an error if the deadline has passed, or if no connection can be opened.
+    func enter(_ id: ObjectIdentifier, until deadline: NIODeadline, run: @escaping Start) {
+        let place = state.withLock { state -> Place? in
+            if let place = takePlace(&state) { return place }
             state.waiters.append(Waiter(id: id, deadline: deadline, run: run))
             if state.check.map({ deadline < $0.time }) ?? true { scheduleCheck(at: deadline, &state) }
             return nil
         }
-        guard let slot else { return }
+        if let place { run(.success(place)) }
+    }
+
+    /// Returns a place for an exchange that can't wait: with a slot if one is free, otherwise without one. Call ``leave(_:)`` at the end
+    /// of the exchange.
+    func enterWithoutWaiting() -> Place {
+        state.withLock { state in
+            if let place = takePlace(&state) { return place }
+            state.running += 1
+            return placeWithoutSlot()
+        }
+    }
+
+    /// Counts an exchange, and returns its place. With HTTP/1, returns `nil` if no slot is free.
+    private func takePlace(_ state: inout State) -> Place? {
+        guard isHTTP1.load(ordering: .relaxed) else {
+            state.running += 1
+            return placeWithoutSlot()
+        }
+        guard let slot = state.takeSlot(of: connections) else { return nil }
+        state.running += 1
         let member = members[(base + slot) % members.count]
-        run(Place(member: member, wasIdle: member.reserve(), slot: slot))
+        return Place(member: member, wasIdle: member.reserve(), slot: slot)
     }
 
-    /// Returns a place for an exchange that doesn't wait for a slot. If the preferred event loop is busy, the method compares it with
-    /// another loop, and chooses the one that runs fewer exchanges. Call ``leave(_:)`` at the end of the exchange.
-    func enterWithoutSlot() -> Place {
-        state.withLock { $0.running += 1 }
-        return placeWithoutSlot()
-    }
-
+    /// Returns a place on the preferred event loop. If this loop is busy, the method compares it with another loop, and chooses the one
+    /// that runs fewer exchanges.
     private func placeWithoutSlot() -> Place {
         var member = members[base]
         if member.exchanges > 0 {
@@ -121,7 +151,7 @@ final class Host: Sendable {
             return nil
         }
         guard let next else { return place.member.release() }
-        place.member.loop.execute { next.run(Place(member: place.member, wasIdle: false, slot: place.slot)) }
+        place.member.loop.execute { next.run(.success(Place(member: place.member, wasIdle: false, slot: place.slot))) }
     }
 
     /// Removes an exchange from the queue.
@@ -135,6 +165,13 @@ final class Host: Sendable {
         }
     }
 
+    /// Ends all waiting exchanges, because no connection to the server can be opened. Otherwise each of them would wait for the failure of
+    /// its own connection, one after another.
+    /// - Parameter error: The error of the connection.
+    func fail(_ error: any Error) {
+        for waiter in state.withLock({ $0.removeWaiters() }) { waiter.run(.failure(error)) }
+    }
+
     /// Records the version of a response. If the server speaks HTTP/2 now, all waiting exchanges start.
     /// - Parameter isFirst: Whether the version is HTTP/1.
     func note(isHTTP1 isFirst: Bool) {
@@ -142,13 +179,12 @@ final class Host: Sendable {
         let waiters = state.withLock { state -> CircularBuffer<Waiter> in
             isHTTP1.store(isFirst, ordering: .relaxed)
             guard !isFirst else { return [] }
-            defer { state.waiters.removeAll() }
             state.running += state.waiters.count
-            return state.waiters
+            return state.removeWaiters()
         }
         for waiter in waiters {
             let place = placeWithoutSlot()
-            place.member.loop.execute { waiter.run(place) }
+            place.member.loop.execute { waiter.run(.success(place)) }
         }
     }
 
@@ -168,6 +204,6 @@ final class Host: Sendable {
             if let next = state.waiters.map(\.deadline).min() { scheduleCheck(at: next, &state) }
             return expired
         }
-        for waiter in expired { waiter.run(nil) }
+        for waiter in expired { waiter.run(.failure(HTTPClientError.getConnectionFromPoolTimeout)) }
     }
 }

@@ -93,7 +93,7 @@ final class Reception: HTTPClientResponseDelegate {
         hasBody = method != .HEAD
         (self.host, self.limits) = (host, limits)
         // The sender needs the event loop before the start, so an exchange with a sender doesn't wait in the queue of the host.
-        let place = body.map { _ in host.enterWithoutSlot() }
+        let place = body.map { _ in host.enterWithoutWaiting() }
         // The head can arrive before the starting thread continues. The limit must therefore exist before the start.
         state = Mutex(State(place: place, headDeadline: limits?.headDeadline))
         sender = if let body, let place { BodySender(body, on: place.member.loop) } else { nil }
@@ -116,10 +116,13 @@ final class Reception: HTTPClientResponseDelegate {
                 }
                 if let place { return start(request, on: place, deadline: deadline, client: client) }
                 let lastStart = deadline ?? limits.map { min($0.headDeadline, .now() + $0.idle) } ?? .distantFuture
-                host.enter(ObjectIdentifier(self), until: lastStart) { place in
-                    guard let place else { return self.end(.failure(HTTPClientError.getConnectionFromPoolTimeout)) }
-                    self.state.withLock { $0.place = place }
-                    self.start(request, on: place, deadline: deadline, client: client)
+                host.enter(ObjectIdentifier(self), until: lastStart) { entry in
+                    switch entry {
+                    case .success(let place):
+                        self.state.withLock { $0.place = place }
+                        self.start(request, on: place, deadline: deadline, client: client)
+                    case .failure(let error): self.end(.failure(error))
+                    }
                 }
                 // A cancellation before the entry found no exchange in the queue.
                 if state.withLock(\.isCancelled) { cancel() }
@@ -203,14 +206,14 @@ final class Reception: HTTPClientResponseDelegate {
 
     /// Cancels the exchange. If the exchange has not begun, it will not begin.
     func cancel() {
-        let task = state.withLock { state in
+        let (task, mayWait) = state.withLock { state in
             state.isCancelled = true
-            return state.task
+            return (state.task, state.place == nil && state.end == nil)
         }
         // A blocked sender must end before the exchange, because the engine drops the promise of a blocked chunk.
         sender?.close()
         if let task { return task.cancel() }
-        if host.withdraw(ObjectIdentifier(self)) { end(.failure(CancellationError())) }
+        if mayWait, host.withdraw(ObjectIdentifier(self)) { end(.failure(CancellationError())) }
     }
 
     /// Stores the head. The event loop resumes the caller that waits for the head after it has processed all bytes that arrived with the
@@ -292,6 +295,7 @@ final class Reception: HTTPClientResponseDelegate {
             return (state.headReader.take(), state.head, state.chunkReader.take(), state.taken.take(), state.place)
         }
         guard let (headReader, head, chunkReader, taken, place) = waiting else { return }
+        if head == nil, let error = result.failure, TransportError.isAboutConnections(error) { host.fail(error) }
         if let place { host.leave(place) }
         sender?.close()
         // The engine no longer waits for the promise, but NIO requires that each promise is completed.

@@ -37,6 +37,12 @@ extension TransportError {
         )
     }
 
+    /// Returns whether an error means that no connection to the server can be opened.
+    static func isAboutConnections(_ error: any Error) -> Bool {
+        guard let (code, wasSent) = meaning(of: error), !wasSent else { return false }
+        return [.unreachable, .noInternet, .untrusted].contains(code)
+    }
+
     /// Returns the code of an error, and whether the request may have been sent; `nil` for an unknown error. In unclear cases, `wasSent` is
     /// `true`. Otherwise, the client could repeat a request that the server has already processed.
     private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
