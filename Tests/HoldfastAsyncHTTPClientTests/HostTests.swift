@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("Starts waiting exchanges in their order, on the event loop of the exchange that ended")
+    @Test("Starts waiting exchanges in order, on the loop of the exchange that ended")
     func order() async throws {
         try await withHost(loops: 2, connections: 2) { exchanges in
             for number in 0..<5 { exchanges.enter(number) }
