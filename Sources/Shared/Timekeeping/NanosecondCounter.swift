@@ -56,7 +56,7 @@ public struct NanosecondCounter<C: Clock>: Sendable where C.Duration == Duration
 enum SystemClock {
     /// The nanoseconds since the system started.
     @usableFromInline static var nanoseconds: Int64? {
-        #if os(Linux)
+        #if canImport(Glibc) || canImport(Musl)
             var time = timespec()
             // The call can't fail, because each supported system has this clock.
             clock_gettime(CLOCK_BOOTTIME, &time)
@@ -68,7 +68,7 @@ enum SystemClock {
 
     /// Returns the nanoseconds from the start of the system to an instant of a clock; `nil` if the clock isn't `ContinuousClock`.
     static func nanoseconds<C: Clock>(at instant: C.Instant, of clock: C) -> Int64? {
-        #if os(Linux) && compiler(>=6.3)
+        #if (canImport(Glibc) || canImport(Musl)) && compiler(>=6.3)
             // Another clock can have instants of the same type.
             guard let clock = clock as? ContinuousClock, let instant = instant as? ContinuousClock.Instant else { return nil }
             return clock.systemEpoch.duration(to: instant).wholeNanosecondsRoundedUp
