@@ -173,12 +173,12 @@ final class Host: Sendable {
     }
 
     /// Records the version of a response. If the server speaks HTTP/2 now, all waiting exchanges start.
-    /// - Parameter isFirst: Whether the version is HTTP/1.
-    func note(isHTTP1 isFirst: Bool) {
-        guard isHTTP1.load(ordering: .relaxed) != isFirst else { return }
+    /// - Parameter waits: Whether the version is HTTP/1, so that exchanges wait for slots.
+    func note(isHTTP1 waits: Bool) {
+        guard isHTTP1.load(ordering: .relaxed) != waits else { return }
         let waiters = state.withLock { state -> CircularBuffer<Waiter> in
-            isHTTP1.store(isFirst, ordering: .relaxed)
-            guard !isFirst else { return [] }
+            isHTTP1.store(waits, ordering: .relaxed)
+            guard !waits else { return [] }
             state.running += state.waiters.count
             return state.removeWaiters()
         }
