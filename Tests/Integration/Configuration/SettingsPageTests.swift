@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import PostgresDriver
 import TestSupport
 import Testing
 
@@ -65,6 +66,30 @@ import Testing
         } catch {
             return try #require(error as? InvalidConfiguration).problems
         }
+    }
+
+    @Test("The page about PgBouncer has the timeouts that the server sets without PgBouncer")
+    func poolerTimeouts() throws {
+        var configuration = AccountServerConfiguration(dataFolder: URL(fileURLWithPath: "/nonexistent"))
+        let environment = [
+            "ENVIRONMENT": "development", "DATABASE_URL": "postgres://holdfast@127.0.0.1/holdfast",
+            "HOLDFAST_SECRET": String(repeating: "s", count: 32),
+        ]
+        try configuration.read(ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment)))
+        guard case .postgres(let settings) = configuration.database else {
+            Issue.record("no PostgreSQL")
+            return
+        }
+        let page = try String(contentsOf: Repository.root.appending(path: "docs/operations/scaling.md"), encoding: .utf8)
+        let role = page.matches(of: /ALTER ROLE holdfast SET (\w+) = '(\d+)s';/).map { "\($0.1) \($0.2)" }
+        let timeouts = [
+            ("statement_timeout", settings.statementTimeout),
+            ("idle_in_transaction_session_timeout", settings.idleInTransactionTimeout), ("lock_timeout", settings.lockTimeout),
+        ]
+        #expect(role == timeouts.map { "\($0.0) \($0.1.components.seconds)" })
+        // PgBouncer ends the wait for a connection before the server stops waiting for the response.
+        let wait = try #require(page.firstMatch(of: /query_wait_timeout = (\d+)/).flatMap { Int($0.1) })
+        #expect(Duration.seconds(wait) < settings.queryTimeout)
     }
 
     @Test("The help of serve lists every setting")
