@@ -105,6 +105,16 @@ import Testing
         #expect(shared.fallbacks.mapValues { "\($0)" } == ["login-ip": "open"])
     }
 
+    @Test("Refuses fallbacks without VALKEY_URL", arguments: ["closed", "local/25,login-ip=open", "?"])
+    func fallbackWithoutValkey(fallback: String) {
+        #expect {
+            try configuration(["VALKEY_FALLBACK": fallback])
+        } throws: { error in
+            let problem = (error as? InvalidConfiguration)?.problems.first
+            return problem?.setting == "VALKEY_FALLBACK" && problem?.text.hasPrefix("needs VALKEY_URL") == true
+        }
+    }
+
     @Test("Proxies are addresses and ranges of both IP versions")
     func proxies() throws {
         let text = "10.0.0.1, 192.168.0.0/16 ,fd00::/8,2001:db8::1"

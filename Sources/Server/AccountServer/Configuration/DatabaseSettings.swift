@@ -63,15 +63,18 @@ public struct SharedLimitSettings: Sendable {
 
     /// Reads `VALKEY_URL` and `VALKEY_FALLBACK`. The result is `nil` if `VALKEY_URL` is not set.
     init?(_ settings: inout SettingReader) {
-        let fallbacks = settings.list("VALKEY_FALLBACK") ?? []
-        guard let url = settings.text("VALKEY_URL", isSecret: true) else { return nil }
+        let fallbacks = settings.list("VALKEY_FALLBACK")
+        guard let url = settings.text("VALKEY_URL", isSecret: true) else {
+            if fallbacks != nil { settings.refuse("VALKEY_FALLBACK", "needs VALKEY_URL, the address of Valkey or Redis") }
+            return nil
+        }
         do throws(ValkeyAddress.Failure) {
             self.init(address: try ValkeyAddress(url: url))
         } catch {
             settings.refuse("VALKEY_URL", "\(error)")
             return nil
         }
-        for item in fallbacks {
+        for item in fallbacks ?? [] {
             let parts = item.lowercased().split(separator: "=", maxSplits: 1).map(String.init)
             guard let fallback = parts.last.flatMap(Self.fallback), parts.count == 1 || AccountLimit(rawValue: parts[0]) != nil
             else {
