@@ -315,6 +315,24 @@ import Testing
         }
     }
 
+    @Test("Counts the retried emails once if the commit or its response was lost", arguments: [false, true])
+    func retriedEmails(reachesServer: Bool) async throws {
+        try await withDatabase { temporary in
+            let intents = temporary.stores.intents
+            let subject = MailIntent.Subject.passwordReset(try EmailAddress("ana@example.com"))
+            let intent = MailIntent(subject: subject, language: .english, createdAt: .after(0))
+            try await intents.enqueue(intent)
+            #expect(try await intents.claim(limit: 1, at: .after(1), leaseEnd: .after(60)).count == 1)
+            try await intents.postpone(intent, leaseEnd: .after(60), until: .after(600), reason: "421")
+            let outcome = try await repeating(temporary, reachesServer: reachesServer) { stores in
+                try await stores.intents.retry(nil, includingFailed: false, at: .after(2))
+            }
+            #expect(try outcome.get() == 1)
+            #expect(try await intents.lastRetry() == .after(2))
+            #expect(try await intents.mails(limit: 9).map(\.dueAt) == [.after(2)])
+        }
+    }
+
     @Test("Stores an audit event once if it is appended again after an unknown outcome")
     func appendedAgain() async throws {
         try await withDatabase { temporary in

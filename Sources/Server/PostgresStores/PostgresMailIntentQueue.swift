@@ -470,6 +470,9 @@ extension PostgresMailIntentQueue: MailQueueInspection {
     /// wait for the email server.
     ///
     /// Claimed emails are not changed, because a server may be sending them.
+    ///
+    /// If the response of the commit was lost, the driver repeats the transaction. The repetition finds the time of this call and returns
+    /// the number of emails that the earlier attempt has changed.
     /// - Parameters:
     ///   - ids: The emails; `nil` for all.
     ///   - includingFailed: Whether failed emails are tried again too.
@@ -477,7 +480,12 @@ extension PostgresMailIntentQueue: MailQueueInspection {
     /// - Returns: The number of changed emails.
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         let chosen: PostgresValue = ids.map { .uuids(Array($0)) } ?? .uuids([])
+        let time = "\(now.timeIntervalSince1970)"
+        // The number of emails that an earlier attempt has changed.
+        let earlier = Mutex<Int?>(nil)
         return try await database.transaction { transaction in
+            let last = try await transaction.lockedValue(of: "mail_retry")
+            if last == time, let count = earlier.withLock({ $0 }) { return count }
             let changed = try await transaction.execute(
                 """
                 UPDATE mail_intent SET due_at = $1, state = 'waiting'
@@ -486,10 +494,8 @@ extension PostgresMailIntentQueue: MailQueueInspection {
                 [.time(now), .bool(includingFailed), .bool(ids == nil), chosen]
             )
             // Due emails may be waiting for the end of a pause, and this value ends the pause.
-            try await transaction.execute(
-                "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
-                [.text("\(now.timeIntervalSince1970)")]
-            )
+            try await transaction.execute("UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'", [.text(time)])
+            earlier.withLock { $0 = changed.count }
             return changed.count
         }
     }
