@@ -141,6 +141,16 @@ import Testing
         #expect(limit.hold(at: 20 * Self.second) == nil, "two windows without a word")
     }
 
+    @Test("Clamps reported numbers to 2³⁰, so that sums fit in 32 bits")
+    mutating func largeNumbers() {
+        var limit = AdaptiveLimit(AdaptivePolicy([.requests(Int(Int32.max), per: .seconds(60))]))
+        let most = Int(Int32.max)
+        let told = ServerLimit(name: "a", quota: most, window: .seconds(60), remaining: most, reset: .seconds(1))
+        #expect(call(&limit, at: 0, end: .responded(limits: [told])) == nil)
+        #expect(limit.status(at: 0).remaining == 1 << 30)
+        #expect(limit.status(at: Self.second).remaining == (1 << 30) + 1, "one more unit after the reset")
+    }
+
     @Test("Does not store an overlong name")
     mutating func longName() {
         var limit = AdaptiveLimit(AdaptivePolicy([Self.minute]))

@@ -33,6 +33,10 @@ struct LearnedLimit: Sendable {
     /// The maximum window: ten years. A longer window is clamped.
     static let longestWindow: Int64 = 315_360_000_000_000_000
 
+    /// The maximum of a reported quota, and of the reported number of remaining units. Larger numbers are clamped, so that sums don't
+    /// overflow where `Int` has 32 bits, as on an Apple Watch Series 8.
+    static let mostUnits = 1 << 30
+
     /// The name that the server reports.
     let name: String?
     /// The quota that the server reported; `nil` if it reported none.
@@ -149,7 +153,7 @@ extension LearnedLimit {
         mentioned = now
         if let quota = reported.quota { reportedQuota = Self.believedQuota(quota) }
         if let window = reported.window { reportedWindow = max(1, window.wholeNanoseconds(upTo: Self.longestWindow)) }
-        guard let remaining = reported.remaining.map({ max(0, min($0, Int(Int32.max))) }) else { return }
+        guard let remaining = reported.remaining.map({ max(0, min($0, Self.mostUnits)) }) else { return }
         let reset = reported.reset.map { $0.wholeNanoseconds(upTo: longestBlock) }
         seenWindow = max(seenWindow, reset ?? 0)
         let window = window(atLeast: fallbackWindow)
@@ -183,8 +187,8 @@ extension LearnedLimit {
         )
     }
 
-    /// Returns a reported quota, clamped to the range from 1 to 2³¹ − 1.
-    private static func believedQuota(_ quota: Int) -> Int { max(1, min(quota, Int(Int32.max))) }
+    /// Returns a reported quota, clamped to the range from 1 to ``mostUnits``.
+    private static func believedQuota(_ quota: Int) -> Int { max(1, min(quota, mostUnits)) }
 }
 
 extension Duration {
