@@ -102,7 +102,7 @@ final class KnownRefusals: Sendable {
     ) {
         // The server's decision stays the same until the first of these times has passed.
         let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
-        let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
+        let lifetime = min(Self.longest / 1_000, changes.min() ?? .max) * 1_000
         let refusal = Refusal(result: result, received: received, end: sent + lifetime, version: version)
         guard received < refusal.end else { return }
         state.withLock { state in

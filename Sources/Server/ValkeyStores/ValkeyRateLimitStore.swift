@@ -410,15 +410,11 @@ extension ValkeyRateLimitStore {
         return RateLimitCharge(parts.map { .init(policy: $0.policy, charged: .other($0.charge)) })
     }
 
-    /// Returns the server's time in microseconds; `nil` if the reply has another form.
+    /// Returns the server's time in microseconds; `nil` if the reply is invalid.
     private func serverTime() async throws -> Int64? {
         let fixed = time()
         if fixed > 0 { return fixed }
-        guard case .array(let parts) = try await client.send(ValkeyCommand("TIME"), within: .seconds(1)) else { return nil }
-        let numbers = parts.compactMap { part -> Int64? in
-            if case .text(let digits) = part { Int64(String(decoding: digits, as: UTF8.self)) } else { nil }
-        }
-        return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
+        return try await client.send(ValkeyCommand("TIME"), within: .seconds(1)).microseconds
     }
 
     /// Extends the expiry of a table's keys to the longest time for which they can have usage. The method scans about 500 keys in each
@@ -441,6 +437,19 @@ extension ValkeyRateLimitStore {
             }
             cursor = String(decoding: next, as: UTF8.self)
         } while cursor != "0"
+    }
+}
+
+extension ValkeyReply {
+    /// The time since 1970 in a reply to `TIME`; `nil` if the reply has another form, or if the numbers are not those of a clock.
+    var microseconds: Int64? {
+        guard case .array(let parts) = self else { return nil }
+        let numbers = parts.compactMap { part -> Int64? in
+            if case .text(let digits) = part { Int64(String(decoding: digits, as: UTF8.self)) } else { nil }
+        }
+        // The scripts represent a time exactly up to 2⁵³ microseconds, which is after the year 2242.
+        guard numbers.count == 2, (0..<1 << 33).contains(numbers[0]), (0..<1_000_000).contains(numbers[1]) else { return nil }
+        return numbers[0] * 1_000_000 + numbers[1]
     }
 }
 
