@@ -78,6 +78,20 @@ import Testing
         #expect(journal.rounds == (pausesFirst ? 2 : 1))
     }
 
+    @Test("Accepts an interval whose end the system's clock can't represent")
+    func longestInterval() async throws {
+        let (clock, journal) = (ManualClock(), Journal())
+        clock.advance(by: .seconds(1))
+        let service = PeriodicService(every: .seconds(Int64.max), clock: clock) { try journal.work() }
+        let running = Task { await service.run() }
+        await clock.waitForSleepers()
+        let deadline = try #require(clock.nextDeadline)
+        #expect(deadline.offset <= .seconds(Int64.max))
+        running.cancel()
+        await running.value
+        #expect(journal.rounds == 1)
+    }
+
     @Test("Canceled work ends the service")
     func cancellation() async {
         let journal = Journal()

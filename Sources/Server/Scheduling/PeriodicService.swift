@@ -1,4 +1,5 @@
 public import ServiceLifecycle
+import Timekeeping
 
 /// A service that repeats its work at an interval until the service group shuts down.
 ///
@@ -70,6 +71,8 @@ public struct PeriodicService: Service {
 extension Clock where Duration == Swift.Duration {
     /// Sleeps for a time. The method returns early if the service group shuts down or the task is canceled.
     package func pauseUntilShutdown(for time: Duration) async {
-        try? await cancelWhenGracefulShutdown { try await sleep(until: now.advanced(by: time), tolerance: nil) }
+        // A monotonic clock also sleeps for times that the system's clock can't represent.
+        let clock = MonotonicClock(self)
+        try? await cancelWhenGracefulShutdown { try await clock.sleep(until: time) }
     }
 }
