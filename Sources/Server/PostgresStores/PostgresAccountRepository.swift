@@ -64,25 +64,23 @@ public struct PostgresAccountRepository: AccountRepository {
             // gets it.
             let order = rows.indices.sorted { rows[$0].keys[0].lexicographicallyPrecedes(rows[$1].keys[0]) }
             var taken: Set<Int> = []
+            var claimed: [(row: Int, key: [UInt8])] = []
             for place in 0..<(emailKeys.isRotating ? 2 : 1) {
                 let free = order.filter { !taken.contains($0) }
                 let claims = free.map { row -> (PostgresStatement, [PostgresValue]) in
                     (Self.claimAddress, [.bytes(rows[row].keys[place]), .uuid(rows[row].account.id.rawValue)])
                 }
-                for (row, result) in zip(free, try await transaction.execute(claims)) where result.count == 0 {
-                    taken.insert(row)
+                for (row, result) in zip(free, try await transaction.execute(claims)) {
+                    if result.count == 0 { taken.insert(row) } else { claimed.append((row, rows[row].keys[place])) }
                 }
             }
             let reserved = try await Self.reserved(order.filter { !taken.contains($0) }, of: accounts, in: transaction)
             taken.formUnion(reserved)
-            let repeated = try await Self.added(taken.map { rows[$0].account.id }, in: transaction)
-            if emailKeys.isRotating || !reserved.isEmpty {
-                // Removes the claimed addresses of refused accounts. An account is refused if another account can restore its address.
-                // While a secret is replaced, each address has two keys. In this case, an account is also refused if one of the keys was
-                // taken.
-                let refused = taken.map { rows[$0].account.id.rawValue }.filter { !repeated.contains($0) }
-                try await transaction.execute("DELETE FROM account_email WHERE account_id = ANY($1)", [.uuids(refused)])
-            }
+            let repeated = try await Self.added(taken, of: accounts, in: transaction)
+            // Removes the claimed addresses of refused accounts. An account is refused if another account can restore its address. While a
+            // secret is replaced, each address has two keys. In this case, an account is also refused if one of the keys was taken.
+            let refused = claimed.filter { taken.contains($0.row) && !repeated.contains($0.row) }
+            try await transaction.execute(refused.map { (Self.releaseAddress, [.bytes($0.key)]) })
             let free = rows.indices.filter { !taken.contains($0) }
             let results = try await transaction.execute(free.map { (Self.insertion, rows[$0].account.values) })
             guard results.allSatisfy({ $0.count == 1 }) else {
@@ -96,8 +94,7 @@ public struct PostgresAccountRepository: AccountRepository {
                 let events = free.map { AuditEvent(creating: accounts[$0], as: event) }
                 try await transaction.execute(events.map { PostgresAuditStore.statement(adding: $0, as: OrderedID.next()) })
             }
-            return rows.indices.filter { !taken.contains($0) || repeated.contains(rows[$0].account.id.rawValue) }
-                .map { rows[$0].account.id }
+            return rows.indices.filter { !taken.contains($0) || repeated.contains($0) }.map { rows[$0].account.id }
         }
     }
 
@@ -129,16 +126,26 @@ public struct PostgresAccountRepository: AccountRepository {
 
     /// Returns the accounts that an earlier attempt of this transaction has added, if the response of its commit was lost.
     /// - Parameters:
-    ///   - ids: The ids of accounts whose addresses are taken.
+    ///   - rows: The indexes of the accounts whose addresses are taken.
+    ///   - accounts: The accounts of the insert.
     ///   - transaction: The transaction of the insert.
-    /// - Returns: The ids of the accounts that exist and have an address. An address that is taken by another account is not included.
-    private static func added(_ ids: [Account.ID], in transaction: PostgresTransaction) async throws -> Set<UUID> {
-        guard !ids.isEmpty else { return [] }
+    /// - Returns: The indexes of the accounts that exist with the same id and the same address.
+    private static func added(
+        _ rows: Set<Int>,
+        of accounts: [Account],
+        in transaction: PostgresTransaction
+    ) async throws -> Set<Int> {
+        guard !rows.isEmpty else { return [] }
         let found = try await transaction.execute(
-            "SELECT account.id FROM account JOIN account_email ON account_email.account_id = account.id WHERE account.id = ANY($1)",
-            [.uuids(ids.map(\.rawValue))]
+            "SELECT id, email FROM account WHERE id = ANY($1)",
+            [.uuids(rows.map { accounts[$0].id.rawValue })]
         )
-        return Set(try found.rows.map { try $0.value(0) })
+        var addresses: [UUID: String] = [:]
+        for row in found.rows {
+            let (id, email): (UUID, String) = (try row.value(0), try row.value(1))
+            addresses[id] = email
+        }
+        return rows.filter { addresses[accounts[$0].id.rawValue] == accounts[$0].email.text }
     }
 
     /// Adds a key under the present secret to all accounts that have only a key under the previous secret. After that, the servers no
@@ -171,6 +178,9 @@ public struct PostgresAccountRepository: AccountRepository {
     static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
+
+    /// Releases an address that the same transaction has claimed.
+    private static let releaseAddress: PostgresStatement = "DELETE FROM account_email WHERE email_key = $1"
 
     /// Claims an address for an account, if the account still has this address. The statement locks the account's row, so that the address
     /// can't change before the commit.

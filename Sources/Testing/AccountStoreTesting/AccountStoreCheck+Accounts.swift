@@ -48,6 +48,7 @@ extension AccountStoreCheck {
     /// - *Adds one account of fifty concurrent ones*: the store reads before it writes. Only a unique constraint of the database can decide
     ///   about a taken address; otherwise, two of the fifty inserts succeed.
     /// - *Adds none of many accounts if one has a taken id*: the bulk insert isn't one transaction.
+    /// - *Refuses a taken address, even if the id is taken by another account*: the store recognizes a repeated insert only by the id.
     /// - *Replaces a hash unless the password has changed meanwhile*: the update doesn't compare the old hash. A sign-in that began before
     ///   a change of the password would then overwrite the new password. The account's epoch must stay unchanged, because a new hash of the
     ///   same password must not end sessions.
@@ -145,6 +146,18 @@ extension AccountStoreCheck {
             }
             try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
             try require(try await stores.audit.events(of: first.id, limit: 9), equals: [], "The events")
+        },
+        check("Refuses a taken address, even if the id is taken by another account") { stores in
+            let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
+            let refused = try Account.sample("BEN@example.com", id: ana.id)
+            try require(await !stores.accounts.insert(refused), "insert returns false")
+            let new = try Account.sample("cleo@example.com")
+            let added = try await stores.accounts.insert(contentsOf: [refused, new], event: .imported)
+            try require(added, equals: [new.id], "The ids of the added accounts")
+            for account in [ana, ben, new] {
+                try require(try await stores.others.accounts.account(email: account.email), equals: account, "The account")
+            }
+            try require(try await stores.audit.events(of: ana.id, limit: 9), equals: [], "The events of the account with the id")
         },
         check("Replaces a hash unless the password has changed meanwhile") { stores in
             let account = try await stores.addAccount()
