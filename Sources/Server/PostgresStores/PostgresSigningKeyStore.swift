@@ -60,8 +60,10 @@ public struct PostgresSigningKeyStore: SigningKeyStore {
                     ]
                 )
             }
-            written.withLock { $0 = new }
-            return new
+            // The database rounds times, so the repetition compares the keys as they are stored.
+            let stored = try SigningKeySet(try await transaction.execute(Self.selection))
+            written.withLock { $0 = stored }
+            return stored
         }
     }
 

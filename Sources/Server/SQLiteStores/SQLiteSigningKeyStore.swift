@@ -42,7 +42,8 @@ public struct SQLiteSigningKeyStore: SigningKeyStore {
                     ]
                 )
             }
-            return new
+            // The database rounds times.
+            return try SigningKeySet(database)
         }
     }
 }

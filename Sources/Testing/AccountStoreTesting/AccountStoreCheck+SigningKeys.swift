@@ -10,6 +10,7 @@ extension AccountStoreCheck {
     ///
     /// Common causes of failures:
     /// - *Stores keys as they are*: the store rounds times to seconds, or stores bytes as text.
+    /// - *Returns the keys as they are stored*: the database rounds times, and the store returns the times of the change.
     /// - *Changes nothing if the change is refused*: the store deletes the old keys before it calls the closure, and doesn't do both in one
     ///   transaction.
     /// - *Applies twenty concurrent changes one after the other*: the store reads the keys before it locks them.
@@ -23,6 +24,16 @@ extension AccountStoreCheck {
             let fewer = SigningKeySet(Array(keys.keys.dropFirst()))
             try require(try await other.changeSigningKeys { _ in fewer }, equals: fewer, "The keys without the first")
             try require(try await store.signingKeys(), equals: fewer, "The keys that this process reads")
+        },
+        AccountStoreCheck("signing keys", "Returns the keys as they are stored, even if the database rounds times") { stores in
+            // A date has a finer resolution than its seconds since 1970.
+            let time = Date.after(0).addingTimeInterval(0x1p-23)
+            let new = try await stores.signingKeys.changeSigningKeys { stored in
+                var keys = stored
+                keys.start(with: .init(id: "a", sealed: Data([1])), at: time)
+                return keys
+            }
+            try require(try await stores.signingKeys.signingKeys(), equals: new, "The keys that are read")
         },
         AccountStoreCheck("signing keys", "Changes nothing if the change is refused") { stores in
             let keys = SigningKeySet([.sample("a")])

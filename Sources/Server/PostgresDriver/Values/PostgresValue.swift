@@ -27,6 +27,7 @@ public enum PostgresValue: Hashable, Sendable {
     public static func uuid(_ id: UUID?) -> PostgresValue { id.map { .uuid($0) } ?? .null }
     /// The bytes, or `NULL`.
     public static func bytes(_ bytes: [UInt8]?) -> PostgresValue { bytes.map { .bytes($0) } ?? .null }
-    /// The seconds since 1970, as `double precision`. A date that is read back equals the date that was written.
+    /// The seconds since 1970, as `double precision`. A date that is read back can differ from the written one by 0.12 µs, because `Date`
+    /// counts from 2001 and therefore has a finer resolution.
     public static func time(_ date: Date) -> PostgresValue { .double(date.timeIntervalSince1970) }
 }
