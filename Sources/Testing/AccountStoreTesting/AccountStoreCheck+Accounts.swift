@@ -159,8 +159,7 @@ extension AccountStoreCheck {
             }
             try require(try await stores.audit.events(of: ana.id, limit: 9), equals: [], "The events of the account with the id")
         },
-        check("Replaces a hash unless the password has changed meanwhile") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Replaces a hash unless the password has changed meanwhile") { stores, account in
             let other = try await stores.addAccount("bob@example.com")
             try await stores.accounts.rehash(account.id, from: "another hash", to: "new hash")
             try require(try await stores.stored(account).passwordHash, equals: "old hash", "The hash")
@@ -212,8 +211,7 @@ extension AccountStoreCheck {
                 let isKnown = try await stores.accounts.setState(.active, of: Account.ID(rawValue: UUID()))
                 try require(!isKnown, "setState returns false for an unknown account")
             },
-            check("Stores the event of a change of the state, and none without a change") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Stores the event of a change of the state, and none without a change") { stores, account in
                 let event = AuditEvent(kind: .suspended, accountID: account.id, time: .after(1), origin: .none)
                 for attempt in ["the first", "the second"] {
                     let isKnown = try await stores.accounts.setState(.suspended, of: account.id, event: event)
@@ -227,8 +225,10 @@ extension AccountStoreCheck {
             },
         ]
 
-    /// Returns a check whose description begins with `accounts:`.
-    private static let check = checks(of: "accounts")
+    /// Creates checks whose descriptions begin with `accounts:`.
+    private static let check = CheckBuilder(store: "accounts")
+    /// Creates checks whose descriptions begin with `decoys:`.
+    private static let decoyCheck = CheckBuilder(store: "decoys")
 
     /// Checks of `DecoyStore`. If an address has no account, the server verifies the password against a decoy: a password hash that belongs
     /// to no account. Each stored `DecoySpan` assigns one decoy to a part of all possible addresses. All processes must read the same
@@ -237,7 +237,7 @@ extension AccountStoreCheck {
     /// `renewDecoys` reads the spans, calls a closure that returns the new spans, and writes the new spans. A store must either lock the
     /// spans before it reads them, or call the closure again after a conflict. Therefore, the closure must have no side effects.
     public static let decoys: [AccountStoreCheck] = [
-        AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
+        decoyCheck("Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)
             try require(try await store.renewDecoys { $0 }, equals: [], "The spans of a new store")
             let spans = [
@@ -250,7 +250,7 @@ extension AccountStoreCheck {
             try require(fewer, equals: [spans[1]], "The spans without the first")
             try require(try await store.renewDecoys { $0 }, equals: fewer, "The spans that this process reads")
         },
-        AccountStoreCheck("decoys", "Applies forty concurrent changes one after another") { stores in
+        decoyCheck("Applies forty concurrent changes one after another") { stores in
             _ = try await concurrently(40) { number in
                 try await stores.either(number).decoys.renewDecoys {
                     $0 + [DecoySpan(decoy: "\(number)", start: 0, width: 0, reach: 0)]

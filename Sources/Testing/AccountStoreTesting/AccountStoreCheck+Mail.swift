@@ -12,8 +12,12 @@ extension AccountStoreCheck {
     /// the past, so a store that uses the current time would treat each lease as expired.
     public static let intents = claims + leases + turns + inspections
 
-    /// Returns a check whose description begins with `intents:`.
-    private static let check = checks(of: "intents")
+    /// Creates checks whose descriptions begin with `intents:`.
+    private static let check = CheckBuilder(store: "intents")
+    /// Creates checks whose descriptions begin with `sentResets:`.
+    private static let sentCheck = CheckBuilder(store: "sentResets")
+    /// Creates checks whose descriptions begin with `audit:`.
+    private static let auditCheck = CheckBuilder(store: "audit")
 
     /// Returns an intent to send the email of a password reset to `Ana<number>@example.com`. The intent has no client network.
     /// - Parameters:
@@ -65,7 +69,7 @@ extension AccountStoreCheck {
             )
             try await stores.intents.enqueue(reset)
             try await stores.intents.enqueue(changed)
-            let taken = try await stores.intents.claim(limit: 10, at: .after(1), leaseEnd: .after(100))
+            let taken = try await stores.intents.claim(10, after: 1, until: 100)
             try require(taken, equals: [reset, changed], "The intents")
             guard case .passwordReset(let address) = taken.first?.subject else { return }
             try require(address.text, equals: "Ana0@example.com", "The address")
@@ -89,13 +93,13 @@ extension AccountStoreCheck {
                 includesResets: false
             )
             try require(ofAccounts, equals: intents.filter { !$0.subject.isAnonymous }, "The intents of accounts")
-            let others = try await stores.intents.claim(limit: 20, at: .after(20), leaseEnd: .after(100))
+            let others = try await stores.intents.claim(20, after: 20, until: 100)
             try require(others, equals: intents.filter(\.subject.isAnonymous), "The other intents")
             let retried = intents.filter(\.subject.isAnonymous)
             for intent in retried {
                 try await stores.intents.postpone(intent, leaseEnd: .after(100), until: .after(30), reason: "busy")
             }
-            let none = try await stores.intents.claim(limit: 20, at: .after(40), leaseEnd: .after(200), includesResets: false)
+            let none = try await stores.intents.claim(20, after: 40, until: 200, includesResets: false)
             try require(none, equals: [], "The intents without resets")
             let kinds = try await stores.intents.mails(limit: 20).map(\.kind)
             try require(kinds, equals: subjects.map(\.kind), "The kinds of all emails")
@@ -104,7 +108,7 @@ extension AccountStoreCheck {
             for number in [4, 1, 3, 0, 2] { try await stores.intents.enqueue(try intent(number, after: TimeInterval(number))) }
             var taken: [TimeInterval] = []
             for expected in [2, 2, 1, 0] {
-                let batch = try await stores.intents.claim(limit: 2, at: .after(10), leaseEnd: .after(100))
+                let batch = try await stores.intents.claim(2, after: 10, until: 100)
                 try require(batch.count, equals: expected, "The number of intents")
                 taken += batch.map { $0.createdAt.timeIntervalSince(.after(0)) }
             }
@@ -113,7 +117,7 @@ extension AccountStoreCheck {
         check("Gives each of a hundred intents to one of forty concurrent workers") { stores in
             for number in 0..<100 { try await stores.intents.enqueue(try intent(number)) }
             let batches = try await concurrently(40) { number in
-                try await stores.either(number).intents.claim(limit: 3, at: .after(1), leaseEnd: .after(100))
+                try await stores.either(number).intents.claim(3, after: 1, until: 100)
             }
             let taken = batches.flatMap { $0.map(\.id) }
             try require(taken.count, equals: 100, "The number of claimed intents")
@@ -122,8 +126,7 @@ extension AccountStoreCheck {
         check("Returns a request from a clock that was ahead without delay") { stores in
             let intent = try intent(after: 3 * 3_600)
             try await stores.intents.enqueue(intent)
-            let taken = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(100))
-            try require(taken, equals: [intent], "The intents")
+            try require(try await stores.intents.claim(1, after: 0, until: 100), equals: [intent], "The intents")
         },
         check("Removes a settled intent, and only it") { stores in
             let intents = [try intent(0), try intent(1, after: 1)]
@@ -132,15 +135,14 @@ extension AccountStoreCheck {
             try await stores.intents.settle(intents[0])
             try await stores.intents.settle(try intent(1, after: 1))
             try require(try await stores.intents.count(), equals: 1, "The number of intents")
-            let left = try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
-            try require(left, equals: [intents[1]], "The intents")
+            try require(try await stores.intents.claim(9, after: 9, until: 99), equals: [intents[1]], "The intents")
         },
         check("Returns the time of the oldest intent that is due") { stores in
             try require(try await stores.intents.oldest(at: .after(0)), equals: nil, "The time without intents")
             for number in [1, 2, 3] { try await stores.intents.enqueue(try intent(number, after: TimeInterval(number))) }
             try require(try await stores.intents.oldest(at: .after(0)), equals: nil, "The time before any is due")
             try require(try await stores.intents.oldest(at: .after(9)), equals: .after(1), "The time of three")
-            let first = try await stores.intents.claim(limit: 1, at: .after(9), leaseEnd: .after(100))
+            let first = try await stores.intents.claim(1, after: 9, until: 100)
             try require(try await stores.intents.oldest(at: .after(9)), equals: .after(2), "The time without the claimed one")
             try require(try await stores.others.intents.oldest(at: .after(100)), equals: .after(1), "The time after the lease")
             for intent in first {
@@ -172,12 +174,11 @@ extension AccountStoreCheck {
         check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
             let intent = try intent()
             try await stores.intents.enqueue(intent)
-            let first = try await stores.intents.claim(limit: 10, at: .after(0), leaseEnd: .after(120))
-            try require(first, equals: [intent], "The intents")
-            let early = try await stores.others.intents.claim(limit: 10, at: .after(119), leaseEnd: .after(300))
+            try require(try await stores.intents.claim(10, after: 0, until: 120), equals: [intent], "The intents")
+            let early = try await stores.others.intents.claim(10, after: 119, until: 300)
             try require(early, equals: [], "The intents within the lease")
             try require(try await stores.intents.count(), equals: 1, "The number of intents")
-            let back = try await stores.others.intents.claim(limit: 10, at: .after(120), leaseEnd: .after(300))
+            let back = try await stores.others.intents.claim(10, after: 120, until: 300)
             try require(back, equals: [intent], "The intents after the lease")
         },
         check("Returns a postponed intent at its time, with its failures") { stores in
@@ -185,37 +186,35 @@ extension AccountStoreCheck {
             try await stores.intents.enqueue(intent)
             for failures in 1...3 {
                 let time = TimeInterval(failures) * 100
-                _ = try await stores.intents.claim(limit: 1, at: .after(time), leaseEnd: .after(time + 90))
+                _ = try await stores.intents.claim(1, after: time, until: time + 90)
                 let due = time + 5
                 try await stores.intents.postpone(intent, leaseEnd: .after(time + 90), until: .after(due), reason: "421")
-                let early = try await stores.intents.claim(limit: 1, at: .after(due - 1), leaseEnd: .after(1_000))
+                let early = try await stores.intents.claim(1, after: due - 1, until: 1_000)
                 try require(early, equals: [], "The intents before the time")
-                let back = try await stores.intents.claim(limit: 1, at: .after(due), leaseEnd: .after(due + 1))
+                let back = try await stores.intents.claim(1, after: due, until: due + 1)
                 try require(back.map(\.failures), equals: [failures], "The failures")
             }
         },
         check("Ignores the holder of a lease that has passed to another") { stores in
             let intent = try intent()
             try await stores.intents.enqueue(intent)
-            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
-            _ = try await stores.intents.claim(limit: 1, at: .after(10), leaseEnd: .after(20))
+            _ = try await stores.intents.claim(1, after: 0, until: 10)
+            _ = try await stores.intents.claim(1, after: 10, until: 20)
             try await stores.intents.postpone(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
             try await stores.intents.abandon(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
             try await stores.intents.release(intent, leaseEnd: .after(10), at: .after(11))
-            let early = try await stores.intents.claim(limit: 1, at: .after(19), leaseEnd: .after(30))
-            try require(early, equals: [], "The intents within the new lease")
-            let back = try await stores.intents.claim(limit: 1, at: .after(20), leaseEnd: .after(30))
+            try require(try await stores.intents.claim(1, after: 19, until: 30), equals: [], "The intents within the new lease")
+            let back = try await stores.intents.claim(1, after: 20, until: 30)
             try require(back, equals: [intent], "The intents after the new lease")
         },
         check("Never returns or counts an abandoned intent, and removes it at its time") { stores in
             let intent = try intent()
             try await stores.intents.enqueue(intent)
-            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
+            _ = try await stores.intents.claim(1, after: 0, until: 10)
             let reason = "550 5.1.1 at RCPT TO"
             try await stores.intents.abandon(intent, leaseEnd: .after(10), until: .after(100), reason: reason)
             try require(try await stores.intents.count(), equals: 0, "The number of intents")
-            let taken = try await stores.intents.claim(limit: 1, at: .after(1_000), leaseEnd: .after(2_000))
-            try require(taken, equals: [], "The intents")
+            try require(try await stores.intents.claim(1, after: 1_000, until: 2_000), equals: [], "The intents")
             try await stores.intents.sweep(at: .after(99))
             let kept = try await stores.intents.mails(limit: 9)
             try require(kept.map(\.state), equals: [.failed], "The states")
@@ -248,7 +247,7 @@ extension AccountStoreCheck {
             for number in 0..<50 { try await stores.intents.enqueue(try intent("192.0.2.0/24", number)) }
             var networks: [String?] = []
             for step in 0..<5 {
-                networks += try await stores.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(100)).map(\.origin.client)
+                networks += try await stores.intents.claim(1, after: 1, until: 100).map(\.origin.client)
                 guard step == 0 else { continue }
                 try await stores.intents.enqueue(try intent("198.51.100.0/24", 60))
                 try await stores.intents.enqueue(try intent(nil, 61))
@@ -260,7 +259,7 @@ extension AccountStoreCheck {
             let intents = try (0..<3).map { try intent("10.0.\($0).0/24", $0) }
             for intent in intents { try await stores.intents.enqueue(intent) }
             func claim(_ limit: Int) async throws -> [MailIntent] {
-                try await stores.intents.claim(limit: limit, at: .after(1), leaseEnd: .after(100))
+                try await stores.intents.claim(limit, after: 1, until: 100)
             }
             try require(try await claim(1), equals: [intents[0]], "The first intent")
             try await stores.intents.release(intents[0], leaseEnd: .after(99), at: .after(1))
@@ -299,7 +298,7 @@ extension AccountStoreCheck {
         check("Makes pending and, on demand, failed intents due on a retry, but none in flight") { stores in
             let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
             for intent in intents { try await stores.intents.enqueue(intent) }
-            _ = try await stores.intents.claim(limit: 3, at: .after(3), leaseEnd: .after(100))
+            _ = try await stores.intents.claim(3, after: 3, until: 100)
             try await stores.intents.postpone(intents[0], leaseEnd: .after(100), until: .after(300), reason: "421")
             try await stores.intents.abandon(intents[1], leaseEnd: .after(100), until: .after(300), reason: "550")
             let states = try await stores.intents.mails(limit: 9).map(\.state)
@@ -313,21 +312,20 @@ extension AccountStoreCheck {
                 try require(count, equals: expected, "The number of intents that became due")
             }
             try require(try await stores.intents.lastRetry(), equals: .after(4), "The time of the last retry")
-            let due = try await stores.intents.claim(limit: 9, at: .after(4), leaseEnd: .after(90))
+            let due = try await stores.intents.claim(9, after: 4, until: 90)
             try require(Set(due.map(\.id)), equals: Set([intents[0].id, intents[1].id, intents[3].id]), "The due intents")
         },
         check("Lists emails of the same time in the order of their ids, also after a change") { stores in
             let intents = try (0..<9).map { try intent($0) }
             for intent in intents { try await stores.intents.enqueue(intent) }
-            for intent in try await stores.intents.claim(limit: 4, at: .after(1), leaseEnd: .after(100)) {
+            for intent in try await stores.intents.claim(4, after: 1, until: 100) {
                 try await stores.intents.postpone(intent, leaseEnd: .after(100), until: .after(200), reason: "421")
             }
             let ids = intents.map(\.id.uuidString).sorted()
             let listed = try await stores.intents.mails(limit: 5).map(\.id.uuidString)
             try require(listed, equals: Array(ids.prefix(5)), "The ids of the first emails")
         },
-        check("Shows a confirmation with the address of its account") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Shows a confirmation with the address of its account") { stores, account in
             for (id, seconds) in [(account.id, 0.0), (Account.ID(rawValue: UUID()), 1)] {
                 let intent = MailIntent(subject: .passwordChanged(id), language: .english, createdAt: .after(seconds))
                 try await stores.intents.enqueue(intent)
@@ -356,8 +354,7 @@ extension AccountStoreCheck {
     ///   emails within 6 s.
     /// - *Reserves 10 of 40 concurrent emails*: the store counts and inserts in two steps without a lock.
     public static let sentResets: [AccountStoreCheck] = [
-        AccountStoreCheck("sentResets", "Counts several tries of an email once, and a canceled email not at all") { stores in
-            let account = try await stores.addAccount()
+        sentCheck.withAccount("Counts several tries of an email once, and a canceled email not at all") { stores, account in
             let other = try await stores.addAccount("bob@example.com")
             let (store, ids) = (stores.sentResets, (0..<3).map { _ in UUID() })
             let bounds = ResetMailBounds(perAccount: .requests(2, per: .seconds(60)))
@@ -376,8 +373,7 @@ extension AccountStoreCheck {
             try require(try await reserve(0, after: 60.5), equals: .accountExceeded, "The first email after 60.5 s")
             try require(try await reserve(0, after: 61), equals: .reserved, "The first email after 61 s")
         },
-        AccountStoreCheck("sentResets", "Cancels a reservation by its time, and never a later one of the same email") { stores in
-            let account = try await stores.addAccount()
+        sentCheck.withAccount("Cancels a reservation by its time, and never a later one of the same email") { stores, account in
             let (store, ids) = (stores.sentResets, (0..<3).map { _ in UUID() })
             let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(60)))
             func reserve(_ number: Int, after seconds: TimeInterval) async throws -> ResetMailDecision {
@@ -394,8 +390,7 @@ extension AccountStoreCheck {
             for id in [ids[0], ids[2]] { try await store.cancel(id, reservedAt: .after(1)) }
             try require(try await reserve(2, after: 2), equals: .accountExceeded, "The third email")
         },
-        AccountStoreCheck("sentResets", "Paces all emails, and reports when the next one may be sent") { stores in
-            let account = try await stores.addAccount()
+        sentCheck.withAccount("Paces all emails, and reports when the next one may be sent") { stores, account in
             let store = stores.sentResets
             // The store spreads 100 emails per minute evenly, as 10 emails per 6 s.
             let bounds = ResetMailBounds(overall: .requests(100, per: .seconds(60)))
@@ -408,8 +403,7 @@ extension AccountStoreCheck {
             try require(try await reserve(after: 1), equals: .later(.after(6)), "Email 11")
             try require(try await reserve(after: 6), equals: .reserved, "Email 11 at its time")
         },
-        AccountStoreCheck("sentResets", "Counts emails without an account in all, and for no account") { stores in
-            let account = try await stores.addAccount()
+        sentCheck.withAccount("Counts emails without an account in all, and for no account") { stores, account in
             let bounds = ResetMailBounds(perAccount: .requests(1, per: .seconds(60)), overall: .requests(3, per: .seconds(60)))
             func reserve(_ account: Account.ID?, after seconds: TimeInterval) async throws -> ResetMailDecision {
                 try await stores.sentResets.reserve(UUID(), for: account, within: bounds, at: .after(seconds))
@@ -421,8 +415,7 @@ extension AccountStoreCheck {
             try require(try await reserve(nil, after: 3), equals: .later(.after(61)), "Email 4")
             try require(try await reserve(account.id, after: 3), equals: .accountExceeded, "Another email of the account")
         },
-        AccountStoreCheck("sentResets", "Reserves 10 of 40 concurrent emails at a limit of 10") { stores in
-            let account = try await stores.addAccount()
+        sentCheck.withAccount("Reserves 10 of 40 concurrent emails at a limit of 10") { stores, account in
             let bounds = ResetMailBounds(perAccount: .requests(10, per: .seconds(3_600)))
             let decisions = try await concurrently(40) { number in
                 try await stores.either(number).sentResets.reserve(UUID(), for: account.id, within: bounds, at: .after(0))
@@ -446,7 +439,7 @@ extension AccountStoreCheck {
     /// - *Sweeps old events, and all but the newest of each kind*: the store counts the events of all kinds together.
     /// - *Sweeps events by their times, also after the clock was set back*: the store removes the events that were appended first.
     public static let audit: [AccountStoreCheck] = [
-        AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
+        auditCheck("Returns the newest events of an account first, with their origins") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
             let origin = AuditOrigin(client: "198.51.100.0/24", requestID: "id-1")
             func event(_ kind: AuditEvent.Kind, _ account: Account.ID, _ seconds: TimeInterval) -> AuditEvent {
@@ -458,8 +451,7 @@ extension AccountStoreCheck {
             try require(newest, equals: [events[1], events[0], events[2]], "The events")
             try require(try await stores.audit.events(of: ana.id, limit: 1), equals: [events[1]], "The newest event")
         },
-        AccountStoreCheck("audit", "Skips events of unknown accounts, and stores the others") { stores in
-            let account = try await stores.addAccount()
+        auditCheck.withAccount("Skips events of unknown accounts, and stores the others") { stores, account in
             let unknown = Account.ID(rawValue: UUID())
             let events = [unknown, account.id, unknown].map {
                 AuditEvent(kind: .signedIn, accountID: $0, time: .after(0), origin: .none)
@@ -468,8 +460,7 @@ extension AccountStoreCheck {
             try require(try await stores.audit.events(of: account.id, limit: 9), equals: [events[1]], "The events")
             try require(try await stores.audit.events(of: unknown, limit: 9), equals: [], "The events of an unknown account")
         },
-        AccountStoreCheck("audit", "Sweeps old events, and all but the newest of each kind") { stores in
-            let account = try await stores.addAccount()
+        auditCheck.withAccount("Sweeps old events, and all but the newest of each kind") { stores, account in
             let store = stores.audit
             func event(_ kind: AuditEvent.Kind, _ seconds: Double) -> AuditEvent {
                 AuditEvent(kind: kind, accountID: account.id, time: .after(seconds), origin: .none)
@@ -483,8 +474,7 @@ extension AccountStoreCheck {
             try require(failures.last?.time, equals: .after(500), "The oldest of them")
             try require(kept.last, equals: event(.passwordReset, 1), "The oldest event of another kind")
         },
-        AccountStoreCheck("audit", "Sweeps events by their times, also after the clock was set back") { stores in
-            let account = try await stores.addAccount()
+        auditCheck.withAccount("Sweeps events by their times, also after the clock was set back") { stores, account in
             let events = [3.0, 1, 2].map {
                 AuditEvent(kind: .signedIn, accountID: account.id, time: .after($0), origin: .none)
             }

@@ -11,8 +11,8 @@ extension AccountStoreCheck {
     /// A store contains only the digests of tokens, so the checks compare digests and never tokens.
     public static let records = links + changes + reservations + activations + devices + purgeCandidates + purges
 
-    /// Returns a check whose description begins with `records:`.
-    private static let check = checks(of: "records")
+    /// Creates checks whose descriptions begin with `records:`.
+    private static let check = CheckBuilder(store: "records")
 
     /// Checks of `insert`, `find`, `record` and `discard`. `find` must not consume a link, because email scanners open links. At exactly
     /// the time of its expiry, a link is already expired.
@@ -57,8 +57,7 @@ extension AccountStoreCheck {
                 try await stores.records.insert(.sample(.verifyEmail, for: nobody))
             }
         },
-        check("Finds no unknown and no discarded link, and no record of an unknown account") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Finds no unknown and no discarded link, and no record of an unknown account") { stores, account in
             let (kept, discarded) = (StoredLink.sample(.verifyEmail, for: account), StoredLink.sample(.verifyEmail, for: account))
             for link in [kept, discarded] { try await stores.records.insert(link) }
             try await stores.records.discard(discarded.digest)
@@ -82,8 +81,7 @@ extension AccountStoreCheck {
                 try require(record.map { Set($0.links) }, equals: expected, "The links after \(seconds) s")
             }
         },
-        check("Sweeps expired links and former addresses, and nothing else") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Sweeps expired links and former addresses, and nothing else") { stores, account in
             let links = [StoredLink.sample(.verifyEmail, for: account), .sample(.verifyEmail, for: account, after: 100)]
             for link in links { try await stores.records.insert(link) }
             try await stores.move(account, to: "b@example.com", until: 3_600)
@@ -206,13 +204,11 @@ extension AccountStoreCheck {
                     try await stores.account(ofLock: locks[1], after: 2)?.id,
                 ]
                 try require(found, equals: [removesTokens ? nil : ana.id, ben.id], "The accounts of the lock tokens")
-                let claimed = try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
-                try require(claimed, equals: intents, "The emails to send")
+                try require(try await stores.intents.claim(9, after: 9, until: 99), equals: intents, "The emails to send")
                 try require(try await stores.others.audit.events(of: ana.id, limit: 9), equals: [event], "The events")
             }
         } + [
-            check("Changes nothing if the closure throws, or if an intent can't be added") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Changes nothing if the closure throws, or if an intent can't be added") { stores, account in
                 let session = try await OpenedSession(stores, account: account)
                 let link = StoredLink.sample(.verifyEmail, for: account)
                 try await stores.records.insert(link)
@@ -243,8 +239,7 @@ extension AccountStoreCheck {
                     try require(found, equals: account, "The account of the address")
                 }
             },
-            check("Throws the error of the closure") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Throws the error of the closure") { stores, account in
                 do {
                     _ = try await stores.records.change(account.id, at: .after(1)) { _ in throw AccountError.resetTokenInvalid }
                 } catch let error as AccountError where error == .resetTokenInvalid {
@@ -252,15 +247,13 @@ extension AccountStoreCheck {
                 }
                 throw Difference(description: "change throws no error")
             },
-            check("Applies forty concurrent changes one after another") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Applies forty concurrent changes one after another") { stores, account in
                 _ = try await concurrently(40) { number in
                     try await stores.either(number).records.change(account.id, at: .after(1)) { $0.account.epoch += 1 }
                 }
                 try require(try await stores.stored(account).epoch, equals: 40, "The epoch")
             },
-            check("Accepts a link once, of twenty concurrent uses, in each of five rounds") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Accepts a link once, of twenty concurrent uses, in each of five rounds") { stores, account in
                 for round in 1...5 {
                     let link = StoredLink.sample(.verifyEmail, for: account)
                     try await stores.records.insert(link)
@@ -317,8 +310,7 @@ extension AccountStoreCheck {
             var second = try Account.sample("ana@example.com")
             second.createdAt = .after(100)
             try require(await stores.accounts.insert(second), "insert returns true once the address has expired")
-            let found = try await stores.accounts.account(email: account.email)
-            try require(found, equals: second, "The account of the address")
+            try require(try await stores.accounts.account(email: account.email), equals: second, "The account of the address")
         },
         check("Returns whether an account can get an address") { stores in
             let (ana, ben) = (try await stores.addAccount("Ana@example.com"), try await stores.addAccount("ben@example.com"))
@@ -367,8 +359,7 @@ extension AccountStoreCheck {
             let other = try await stores.accounts.insert(.sample("Ana@example.com"))
             try require(!other, "insert returns false for the former address")
         },
-        check("Releases an address that is removed from the former ones") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Releases an address that is removed from the former ones") { stores, account in
             try await stores.move(account, to: "b@example.com", until: 100)
             _ = try await stores.records.change(account.id, at: .after(1)) { $0.formerAddresses = [] }
             try require(await stores.accounts.insert(try .sample()), "insert returns true for the released address")
@@ -494,8 +485,7 @@ extension AccountStoreCheck {
             let times = [3, 7, 1].map { Date.after($0) }
             try require(devices.map(\.firstSeenAt), equals: times, "The times of their first sign-ins")
         },
-        check("Reports one of twenty concurrent sign-ins from a new family") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Reports one of twenty concurrent sign-ins from a new family") { stores, account in
             _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(0), notice: nil)
             let results = try await concurrently(20) { number in
                 try await stores.either(number).records.noteDevice(family: "iPad", of: account.id, at: .after(1), notice: nil)
@@ -507,8 +497,7 @@ extension AccountStoreCheck {
                 _ = try await stores.records.noteDevice(family: "iPhone", of: .init(rawValue: UUID()), at: .after(0), notice: nil)
             }
         },
-        check("Queues the email about a new family of devices only if the family is new") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Queues the email about a new family of devices only if the family is new") { stores, account in
             for (family, queued) in [("iPhone", 0), ("iPhone", 0), ("iPad", 1), ("iPad", 1), ("Mac", 2)] {
                 let subject = MailIntent.Subject.newDevice(account.id, family: family)
                 let notice = MailIntent(subject: subject, language: .english, createdAt: .after(1))
@@ -516,8 +505,7 @@ extension AccountStoreCheck {
                 try require(try await stores.intents.count(), equals: queued, "The number of intents after \(family)")
             }
         },
-        check("Stores no new family of devices if its email can't be added") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Stores no new family of devices if its email can't be added") { stores, account in
             _ = try await stores.records.noteDevice(family: "iPhone", of: account.id, at: .after(0), notice: nil)
             let taken = MailIntent(subject: .newDevice(account.id, family: "Mac"), language: .english, createdAt: .after(1))
             try await stores.intents.enqueue(taken)
@@ -625,8 +613,7 @@ extension AccountStoreCheck {
                 try require(await stores.accounts.insert(try .sample(email)), "The address \(email) is free")
             }
         },
-        check("Removes no account that was restored meanwhile, unless the removal is forced") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Removes no account that was restored meanwhile, unless the removal is forced") { stores, account in
             try await stores.delete(account, purgeAt: 10)
             _ = try await stores.records.change(account.id, at: .after(1)) { $0.account.purgeAt = nil }
             for isForced in [false, true] {
@@ -776,8 +763,7 @@ private struct FullAccount {
         try require(try await stores.records.devices(of: account.id).map(\.family), equals: [], "The devices")
         try require(try await stores.audit.events(of: account.id, limit: 9), equals: [], "The events")
         let nothing = AccountRemainder(activeAt: nil, lockLinkExpiries: [], queuedEmails: [], resetEmailTimes: [])
-        let remainder = try await stores.records.remainder(of: account)
-        try require(remainder, equals: nothing, "What else is stored about the account")
+        try require(try await stores.records.remainder(of: account), equals: nothing, "What else is stored about the account")
         // A store may refuse to count emails of an unknown account.
         let decision = try? await stores.sentResets.reserve(UUID(), for: account.id, within: Self.bounds, at: .after(2))
         if decision == .accountExceeded { throw Difference(description: "The sent reset emails of a removed account count") }

@@ -13,8 +13,8 @@ extension AccountStoreCheck {
     /// A day in seconds.
     private static let day: TimeInterval = 86_400
 
-    /// Returns a check whose description begins with `sessions:`.
-    private static let check = checks(of: "sessions")
+    /// Creates checks whose descriptions begin with `sessions:`.
+    private static let check = CheckBuilder(store: "sessions")
 
     /// Returns a check that begins with an open session of a new account.
     /// - Parameters:
@@ -34,8 +34,7 @@ extension AccountStoreCheck {
     /// password reset can commit between the check and the insert. A user of the old password would then get a session. If the store
     /// refuses the session, the refresh token of the session must not be valid.
     private static let sessionBegins: [AccountStoreCheck] = [
-        check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Opens a session only in the epoch of the caller, and only for an active account") { stores, account in
             let suspended = try await stores.addAccount("eve@example.com", state: .suspended)
             let unknown = try Account.sample("nobody@example.com")
             let deleted = try await stores.addAccount("deleted@example.com")
@@ -79,8 +78,7 @@ extension AccountStoreCheck {
                 let known = try await opened.use(opened.first, after: 2).outcome
                 try require(known, equals: .rotated(opened.session), "The outcome of the known token")
             },
-            check("Keeps the sessions of other devices when one ends") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Keeps the sessions of other devices when one ends") { stores, account in
                 let phone = try await OpenedSession(stores, account: account)
                 let tablet = try await OpenedSession(stores, account: account)
                 _ = try await phone.use(phone.first, after: 1)
@@ -290,8 +288,7 @@ extension AccountStoreCheck {
     /// - *Sweeps tokens whose use exceeds the idle limit*: the store removes all tokens of a session, or never removes used tokens, so that
     ///   the table grows with each refresh.
     private static let sessionSweeps: [AccountStoreCheck] = [
-        check("Sweeps sessions a week after their expiry, and no others") { stores in
-            let account = try await stores.addAccount()
+        check.withAccount("Sweeps sessions a week after their expiry, and no others") { stores, account in
             let old = try await OpenedSession(stores, account: account)
             let refreshed = try await OpenedSession(stores, account: account)
             let next = try await refreshed.use(refreshed.first, after: 20 * day).next

@@ -2,6 +2,9 @@ import AccountCore
 import Foundation
 
 extension AccountStoreCheck {
+    /// Creates checks whose descriptions begin with `signing keys:`.
+    private static let check = CheckBuilder(store: "signing keys")
+
     /// Checks of `SigningKeyStore`. A store returns each key with exactly the bytes and times that it received. If the closure of a change
     /// throws, the change has no effect. Concurrent changes are not lost.
     ///
@@ -15,7 +18,7 @@ extension AccountStoreCheck {
     ///   transaction.
     /// - *Applies twenty concurrent changes one after the other*: the store reads the keys before it locks them.
     public static let signingKeys: [AccountStoreCheck] = [
-        AccountStoreCheck("signing keys", "Stores keys as they are, and shows every process the same") { stores in
+        check("Stores keys as they are, and shows every process the same") { stores in
             let (store, other) = (stores.signingKeys, stores.others.signingKeys)
             try require(try await store.signingKeys(), equals: SigningKeySet(), "The keys of a new store")
             let keys = SigningKeySet([.sample("a", retiredAfter: 0.25), .sample("b")])
@@ -25,7 +28,7 @@ extension AccountStoreCheck {
             try require(try await other.changeSigningKeys { _ in fewer }, equals: fewer, "The keys without the first")
             try require(try await store.signingKeys(), equals: fewer, "The keys that this process reads")
         },
-        AccountStoreCheck("signing keys", "Returns the keys as they are stored, even if the database rounds times") { stores in
+        check("Returns the keys as they are stored, even if the database rounds times") { stores in
             // A date has a finer resolution than its seconds since 1970.
             let time = Date.after(0).addingTimeInterval(0x1p-23)
             let new = try await stores.signingKeys.changeSigningKeys { stored in
@@ -35,7 +38,7 @@ extension AccountStoreCheck {
             }
             try require(try await stores.signingKeys.signingKeys(), equals: new, "The keys that are read")
         },
-        AccountStoreCheck("signing keys", "Changes nothing if the change is refused") { stores in
+        check("Changes nothing if the change is refused") { stores in
             let keys = SigningKeySet([.sample("a")])
             _ = try await stores.signingKeys.changeSigningKeys { _ in keys }
             try await requireFailure("The error of a change is thrown") {
@@ -43,7 +46,7 @@ extension AccountStoreCheck {
             }
             try require(try await stores.signingKeys.signingKeys(), equals: keys, "The keys after a refused change")
         },
-        AccountStoreCheck("signing keys", "Applies twenty concurrent changes one after the other") { stores in
+        check("Applies twenty concurrent changes one after the other") { stores in
             _ = try await concurrently(20) { number in
                 try await stores.either(number).signingKeys.changeSigningKeys { SigningKeySet($0.keys + [.sample("\(number)")]) }
             }

@@ -9,8 +9,10 @@ extension AccountStoreCheck {
     /// A store contains only the digests of tokens, so the checks compare digests and never tokens.
     public static let resetTokens = lookups + confirmations + tokenRemovals
 
-    /// Returns a check whose description begins with `resetTokens:`.
-    private static let check = checks(of: "resetTokens")
+    /// Creates checks whose descriptions begin with `resetTokens:`.
+    private static let check = CheckBuilder(store: "resetTokens")
+    /// Creates checks whose descriptions begin with `freezeTokens:`.
+    private static let lockCheck = CheckBuilder(store: "freezeTokens")
 
     /// Checks of `find`, `insert` and `hasExpired`.
     ///
@@ -38,8 +40,7 @@ extension AccountStoreCheck {
                     try require(found.token.expiresAt, equals: .after(3_605), "The time of its expiry")
                 }
             },
-            check("Finds no unknown token") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Finds no unknown token") { stores, account in
                 _ = try await stores.mint(for: account)
                 try require(await !stores.isLive(SecretToken().digest), "find returns nil")
                 try require(await !stores.confirm(SecretToken().digest, of: account), "confirm returns false")
@@ -53,8 +54,7 @@ extension AccountStoreCheck {
                     try await stores.resetTokens.insert(.sample(for: nobody), liveLimit: 3)
                 }
             },
-            check("Reports expiry only of unused tokens") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Reports expiry only of unused tokens") { stores, account in
                 let (used, unused) = (try await stores.mint(for: account), try await stores.mint(for: account, after: 10))
                 try require(await !stores.hasExpired(unused, after: 3_609), "hasExpired returns false for a live token")
                 try require(await stores.hasExpired(unused, after: 3_610), "hasExpired returns true for an expired token")
@@ -87,8 +87,7 @@ extension AccountStoreCheck {
     /// - *Raises the epoch to the given number*: the store always adds 1 to the epoch, or sets an epoch that is lower than before.
     private static let confirmations: [AccountStoreCheck] =
         [
-            check("Consumes a token once, which sets the password and raises the epoch") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Consumes a token once, which sets the password and raises the epoch") { stores, account in
                 let other = try await stores.addAccount("bob@example.com")
                 let token = try await stores.mint(for: account)
                 try require(await stores.confirm(token, of: account), "confirm returns true")
@@ -101,8 +100,7 @@ extension AccountStoreCheck {
                 try require(try await stores.stored(account).epoch, equals: 1, "The epoch after a second confirm")
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
             },
-            check("Raises the epoch to the given number, or by one if it isn't higher") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Raises the epoch to the given number, or by one if it isn't higher") { stores, account in
                 for (given, expected) in [(7, 7), (7, 8), (3, 9), (10, 10)] {
                     let token = try await stores.mint(for: account)
                     try require(await stores.confirm(token, of: account, epoch: given), "confirm returns true")
@@ -132,8 +130,7 @@ extension AccountStoreCheck {
                 try require(await stores.isLive(token), "The reset token is live")
                 try require(await stores.accountLockTokens.lock(lock, at: .after(1)), "lock returns true")
             },
-            check("Finds no token that was sent to an earlier address") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Finds no token that was sent to an earlier address") { stores, account in
                 let token = try await stores.mint(for: account)
                 try await stores.move(account, to: "new@example.com")
                 try require(await !stores.isLive(token), "The token is not live")
@@ -149,8 +146,7 @@ extension AccountStoreCheck {
                 let found = try await stores.resetTokens.tokens(of: ana.id)
                 try require(found, equals: [tokens[1], tokens[0], tokens[2]], "The tokens")
             },
-            check("Ends the account's other tokens and sessions, and no other account's") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Ends the account's other tokens and sessions, and no other account's") { stores, account in
                 let other = try await stores.addAccount("bob@example.com")
                 let tokens = [try await stores.mint(for: account), try await stores.mint(for: account)]
                 let foreign = try await stores.mint(for: other)
@@ -172,7 +168,7 @@ extension AccountStoreCheck {
                 let token = try await stores.mint(for: account)
                 let id = UUID()
                 try require(await stores.confirm(token, of: account, after: 7, intentID: id), "confirm returns true")
-                let intents = try await stores.intents.claim(limit: 10, at: .after(7), leaseEnd: .after(100))
+                let intents = try await stores.intents.claim(10, after: 7, until: 100)
                 let expected = MailIntent(
                     id: id,
                     subject: .passwordChanged(account.id),
@@ -181,8 +177,7 @@ extension AccountStoreCheck {
                 )
                 try require(intents, equals: [expected], "The emails to send")
             },
-            check("Changes nothing if the intent can't be added") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Changes nothing if the intent can't be added") { stores, account in
                 let tokens = [try await stores.mint(for: account), try await stores.mint(for: account)]
                 let session = try await OpenedSession(stores, account: account)
                 let id = UUID()
@@ -208,8 +203,7 @@ extension AccountStoreCheck {
                     try require(try await stores.intents.count(), equals: round, "The number of emails to send")
                 }
             },
-            check("Accepts one of an account's tokens if they are confirmed concurrently") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Accepts one of an account's tokens if they are confirmed concurrently") { stores, account in
                 var tokens: [TokenDigest] = []
                 for _ in 0..<3 { tokens.append(try await stores.mint(for: account)) }
                 let siblings = tokens
@@ -246,8 +240,7 @@ extension AccountStoreCheck {
     /// - *Keeps the newest of an account's tokens*: the store counts the tokens of all accounts, or includes used tokens.
     private static let tokenRemovals: [AccountStoreCheck] =
         [
-            check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores, account in
                 let tokens = (0..<3).map { StoredResetToken.sample(for: account, after: TimeInterval($0)) }
                 for token in tokens { try await stores.resetTokens.insert(token, liveLimit: .max) }
                 try await stores.resetTokens.prune(olderThan: tokens[1], liveLimit: 1)
@@ -258,8 +251,7 @@ extension AccountStoreCheck {
                 try require(await stores.isLive(tokens[1].digest, after: 10), "The token itself is live after a discard")
                 try require(await !stores.isLive(tokens[2].digest, after: 10), "The discarded token is removed")
             },
-            check("Keeps the last of several tokens that were created at the same instant") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Keeps the last of several tokens that were created at the same instant") { stores, account in
                 var last: TokenDigest?
                 for _ in 0..<20 {
                     let token = try await stores.mint(for: account, liveLimit: 1)
@@ -268,8 +260,7 @@ extension AccountStoreCheck {
                     last = token
                 }
             },
-            check("Sweeps expired tokens, and nothing else") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Sweeps expired tokens, and nothing else") { stores, account in
                 let old = try await stores.mint(for: account)
                 let young = try await stores.mint(for: account, after: 100)
                 while try await stores.resetTokens.sweep(at: .after(3_600)) {}
@@ -280,8 +271,7 @@ extension AccountStoreCheck {
             },
         ]
         + [1, 2, 3].map { limit in
-            check("Keeps the newest \(limit) of an account's tokens at a limit of \(limit)") { stores in
-                let account = try await stores.addAccount()
+            check.withAccount("Keeps the newest \(limit) of an account's tokens at a limit of \(limit)") { stores, account in
                 let other = try await stores.addAccount("bob@example.com")
                 let others = try await stores.mint(for: other, liveLimit: limit)
                 var tokens: [TokenDigest] = []
@@ -308,8 +298,7 @@ extension AccountStoreCheck {
     /// - *Locks the account of a live token once, and a reset unlocks it*: the store changes the state without raising the epoch. A sign-in
     ///   that verified the password before the lock could then open a session after it.
     public static let accountLockTokens: [AccountStoreCheck] = [
-        AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
-            let account = try await stores.addAccount()
+        lockCheck.withAccount("Locks the account of a live token once, and a reset unlocks it") { stores, account in
             let session = try await OpenedSession(stores, account: account)
             let digest = TokenDigest(of: "freeze")
             try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
@@ -327,7 +316,7 @@ extension AccountStoreCheck {
             try require(await stores.confirm(reset, of: account), "confirm returns true for a locked account")
             try require(try await stores.stored(account).state, equals: .active, "The state after a reset")
         },
-        AccountStoreCheck("freezeTokens", "Ends the links of the account, and no other account's") { stores in
+        lockCheck("Ends the links of the account, and no other account's") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
             let links = (try await stores.mint(for: ana), try await stores.mint(for: bob))
             let digest = TokenDigest(of: "freeze")
@@ -338,8 +327,7 @@ extension AccountStoreCheck {
             try require(try await stores.stored(ana).state, equals: .locked, "The state")
             try require(await stores.isLive(links.1), "Another account's link works")
         },
-        AccountStoreCheck("freezeTokens", "Ends the links that were requested after an earlier lock") { stores in
-            let account = try await stores.addAccount()
+        lockCheck.withAccount("Ends the links that were requested after an earlier lock") { stores, account in
             let (first, second) = (TokenDigest(of: "first"), TokenDigest(of: "second"))
             for digest in [first, second] {
                 try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
@@ -352,17 +340,14 @@ extension AccountStoreCheck {
             let next = try await stores.mint(for: account)
             try require(await stores.confirm(next, of: account), "confirm returns true for a later link")
         },
-        AccountStoreCheck("freezeTokens", "Accepts one of fifty concurrent calls") { stores in
-            let account = try await stores.addAccount()
+        lockCheck.withAccount("Accepts one of fifty concurrent calls") { stores, account in
             let digest = TokenDigest(of: "freeze")
             try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
             let results = try await concurrently(50) { try await stores.either($0).accountLockTokens.lock(digest, at: .after(1)) }
             try require(results.count { $0 }, equals: 1, "The number of winners")
             try require(try await stores.stored(account).epoch, equals: 1, "The epoch")
         },
-        AccountStoreCheck("freezeTokens", "Locks nothing by an expired, unknown, discarded or suspended account's token") {
-            stores in
-            let account = try await stores.addAccount()
+        lockCheck.withAccount("Locks nothing by an expired, unknown, discarded or suspended account's token") { stores, account in
             let suspended = try await stores.addAccount("eve@example.com", state: .suspended)
             let (expired, foreign, discarded) = (
                 TokenDigest(of: "expired"), TokenDigest(of: "foreign"), TokenDigest(of: "discarded")
@@ -377,8 +362,7 @@ extension AccountStoreCheck {
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
         },
-        AccountStoreCheck("freezeTokens", "Sweeps expired tokens, and nothing else") { stores in
-            let account = try await stores.addAccount()
+        lockCheck.withAccount("Sweeps expired tokens, and nothing else") { stores, account in
             let (old, young) = (TokenDigest(of: "old"), TokenDigest(of: "young"))
             try await stores.accountLockTokens.insert(old, account: account.id, expiresAt: .after(10))
             try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))

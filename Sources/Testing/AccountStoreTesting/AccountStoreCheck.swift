@@ -56,17 +56,9 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     ///   - store: The name of the store in the description, such as `sessions`.
     ///   - rule: The rule as a sentence in the present tense.
     ///   - body: The steps of the check, which throw ``Difference`` if the stores violate the rule.
-    init(_ store: String, _ rule: String, _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void) {
+    fileprivate init(_ store: String, _ rule: String, _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void) {
         description = "\(store): \(rule)"
         self.body = body
-    }
-
-    /// Returns a function that creates checks of a store from a rule and its steps.
-    /// - Parameter store: The name of the store in the descriptions.
-    static func checks(
-        of store: String
-    ) -> @Sendable (String, @escaping @Sendable (StoresUnderTest) async throws -> Void) -> AccountStoreCheck {
-        { rule, body in AccountStoreCheck(store, rule, body) }
     }
 
     /// All checks of all stores, in a fixed order. Pass them as the arguments of a parameterized test, so that each check is a separate
@@ -87,6 +79,31 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
         try await Violation.report(of: description) {
             try await body(StoresUnderTest(stores: stores, others: others ?? stores))
         }
+    }
+}
+
+/// Creates the checks of one store.
+struct CheckBuilder: Sendable {
+    /// The name of the store in the descriptions, such as `sessions`.
+    let store: String
+
+    /// Returns a check.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - body: The steps of the check, which throw ``Difference`` if the stores violate the rule.
+    func callAsFunction(
+        _ rule: String,
+        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
+    ) -> AccountStoreCheck {
+        AccountStoreCheck(store, rule, body)
+    }
+
+    /// Returns a check whose steps begin with an active account in the stores.
+    func withAccount(
+        _ rule: String,
+        _ body: @escaping @Sendable (StoresUnderTest, Account) async throws -> Void
+    ) -> AccountStoreCheck {
+        AccountStoreCheck(store, rule) { stores in try await body(stores, stores.addAccount()) }
     }
 }
 

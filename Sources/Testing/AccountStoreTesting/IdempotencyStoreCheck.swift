@@ -174,11 +174,9 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
                 stored += 1
             }
             try require((5...10).contains(stored), "An account has 5 to 10 of 1,024 keys (has \(stored))")
-            let refused = try await store.claim(try .sample("new"), after: 400)
-            try require(refused, equals: .full(.seconds(600)), "A further claim")
+            try require(try await store.claim(try .sample("new"), after: 400), equals: .full(.seconds(600)), "A further claim")
             for number in 0..<stored {
-                let kept = try await store.claim(try .sample("\(number)"), after: 999)
-                try require(kept, equals: .finished(nil), "Key \(number)")
+                try require(try await store.claim(try .sample("\(number)"), after: 999), equals: .finished(nil), "Key \(number)")
             }
             let other = try await store.claim(try .sample("new", client: "bea"), after: 400)
             try require(other, equals: .claimed, "A claim of another account")

@@ -121,6 +121,15 @@ extension AccountStores {
     }
 }
 
+extension MailIntentQueue {
+    /// Claims intents until the end of a lease. Both times are in seconds after `Date.after(0)`.
+    func claim(_ limit: Int, after seconds: TimeInterval, until leaseEnd: TimeInterval, includesResets: Bool = true) async throws
+        -> [MailIntent]
+    {
+        try await claim(limit: limit, at: .after(seconds), leaseEnd: .after(leaseEnd), includesResets: includesResets)
+    }
+}
+
 extension SessionStore {
     /// Refreshes a session by the default rules, and offers a new random token as the successor of its token.
     func use(_ token: TokenDigest, after seconds: TimeInterval) async throws -> (outcome: RotationOutcome, next: TokenDigest) {

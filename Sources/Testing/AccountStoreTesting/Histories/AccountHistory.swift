@@ -208,8 +208,7 @@ public final class AccountHistory {
         }
         guard let session = model.liveSessions.randomElement(using: &random), let opened = tokens[session] else { return }
         guard clock.now().timeIntervalSince(model.refreshedAt(session)) < 800 else { return }
-        let isAlive = try await isSignedIn(opened)
-        try require(isAlive, "Session \(session) has not ended, and its access token is refused")
+        try require(try await isSignedIn(opened), "Session \(session) has not ended, and its access token is refused")
     }
 
     /// Returns whether the server accepts the access token of a session.
