@@ -28,6 +28,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 RequestContent(VerificationRequest.self, example: ["email": "ana@example.com"]),
                 .message(200, "The server has accepted the request.", ContractText.nextStepSent),
                 codes: Self.tokenCodes,
+                idempotency: .byClient,
                 limits: [.verifyEmail, .accountIP, .resetGlobal]
             )
         case .verifyEmail:
@@ -41,6 +42,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.proven,
                 .message(200, "The address is verified.", ContractText.emailVerified),
                 codes: [.authResetTokenInvalid, .authInvalidCredentials] + Self.tokenCodes,
+                idempotency: .byClient,
                 limits: [.linkAttempts, .tokenIP]
             )
         case .confirmEmail:
@@ -54,6 +56,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.proven,
                 .message(200, "The address has been changed.", ContractText.emailChanged),
                 codes: [.authResetTokenInvalid, .authInvalidCredentials] + Self.tokenCodes,
+                idempotency: .byClient,
                 limits: [.linkAttempts, .tokenIP]
             )
         case .undoEmail:
@@ -67,6 +70,7 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.link,
                 .message(200, "The address is restored.", ContractText.emailRestored),
                 codes: [.authResetTokenInvalid],
+                idempotency: .byClient,
                 limits: [.linkAttempts, .tokenIP]
             )
         case .keepAccount:
@@ -77,35 +81,10 @@ package enum AccountLinkOperation: String, AccountOperations {
                 Self.link,
                 .message(200, "The account is restored.", ContractText.accountRestored),
                 codes: [.authResetTokenInvalid],
+                idempotency: .byClient,
                 limits: [.linkAttempts, .tokenIP]
             )
         }
-    }
-
-    /// Returns an operation that clients can repeat with an idempotency key. The server stores its response with the key, so the response
-    /// must not contain a secret.
-    private func operation(
-        _ path: String,
-        _ summary: String,
-        _ about: Prose,
-        _ request: RequestContent,
-        _ response: DescribedResponse,
-        codes: [ErrorCode],
-        limits: [AccountLimit]
-    ) -> APIOperation {
-        APIOperation(
-            method: .post,
-            path: path,
-            id: rawValue,
-            summary: summary,
-            about: about,
-            request: request,
-            responses: [response],
-            ownCodes: codes,
-            idempotency: .byClient,
-            asksStore: true,
-            limits: limits
-        )
     }
 
     /// The codes of operations that accept an access token but don't need it.

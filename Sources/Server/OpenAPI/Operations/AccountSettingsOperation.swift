@@ -19,17 +19,17 @@ package enum AccountSettingsOperation: String, AccountOperations {
         switch self {
         case .updateMe:
             operation(
-                .patch,
                 AccountPath.me,
                 "Change the name and the language",
                 "Changes the given members. Others stay unchanged.",
                 RequestContent(UpdateUserRequest.self, example: ["first_name": "Ana", "locale": "es"]),
                 DescribedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user])),
-                limits: [.accountChange]
+                method: .patch,
+                needsSession: true,
+                limits: [.accountChange, .accountIP]
             )
         case .changeAccountPassword:
             operation(
-                .post,
                 AccountPath.changePassword,
                 "Change the password",
                 """
@@ -41,13 +41,13 @@ package enum AccountSettingsOperation: String, AccountOperations {
                     example: ["current_password": "correct horse battery", "new_password": "another horse battery"]
                 ),
                 SessionOperation.session(200, "The account with a new session."),
-                codes: [.authInvalidCredentials],
+                needsSession: true,
                 parameters: [.deviceName],
-                limits: [.accountPassword]
+                codes: [.authInvalidCredentials],
+                limits: [.accountPassword, .accountIP]
             )
         case .changeEmail:
             operation(
-                .post,
                 AccountPath.changeEmail,
                 "Request a new address",
                 """
@@ -59,13 +59,13 @@ package enum AccountSettingsOperation: String, AccountOperations {
                     example: ["current_password": "correct horse battery", "new_email": "ana@example.org"]
                 ),
                 .message(200, "The server has accepted the request.", ContractText.nextStepSent),
+                needsSession: true,
                 codes: [.authInvalidCredentials],
                 idempotency: .byClient,
-                limits: [.accountPassword, .changeEmail, .verifyEmail]
+                limits: [.accountPassword, .changeEmail, .verifyEmail, .accountIP]
             )
         case .sessions:
             operation(
-                .get,
                 AccountPath.sessions,
                 "The sessions of the account",
                 "Lists the 100 sessions that were used last, newest use first.",
@@ -78,16 +78,19 @@ package enum AccountSettingsOperation: String, AccountOperations {
                         example: ["sessions": [Self.sessionExample]]
                     )
                 ),
-                limits: [.accountChange]
+                method: .get,
+                needsSession: true,
+                limits: [.accountChange, .accountIP]
             )
         case .endSession:
             operation(
-                .delete,
                 AccountPath.sessions + "/{id}",
                 "End a session",
                 "Ends a session of the account. An unknown id, or one of another account's session, is not an error.",
                 nil,
                 DescribedResponse(204, "The account has no session with this id any more."),
+                method: .delete,
+                needsSession: true,
                 parameters: [
                     APIParameter(
                         name: "id",
@@ -97,21 +100,21 @@ package enum AccountSettingsOperation: String, AccountOperations {
                         example: AccountExamples.sessionID
                     )
                 ],
-                limits: [.accountChange]
+                limits: [.accountChange, .accountIP]
             )
         case .endOtherSessions:
             operation(
-                .delete,
                 AccountPath.sessions,
                 "End all other sessions",
                 "Ends all sessions of the account except that of the access token.",
                 nil,
                 DescribedResponse(204, "All other sessions have ended."),
-                limits: [.accountChange]
+                method: .delete,
+                needsSession: true,
+                limits: [.accountChange, .accountIP]
             )
         case .deleteAccount:
             operation(
-                .post,
                 AccountPath.deleteAccount,
                 "Delete the account",
                 """
@@ -131,12 +134,12 @@ package enum AccountSettingsOperation: String, AccountOperations {
                     ),
                     isLocalized: true
                 ),
+                needsSession: true,
                 codes: [.authInvalidCredentials],
-                limits: [.accountPassword]
+                limits: [.accountPassword, .accountIP]
             )
         case .exportAccount:
             operation(
-                .post,
                 AccountPath.export,
                 "Export the account",
                 "Returns everything that is stored about the account, without secrets.",
@@ -153,40 +156,11 @@ package enum AccountSettingsOperation: String, AccountOperations {
                         )
                     ]
                 ),
+                needsSession: true,
                 codes: [.authInvalidCredentials],
-                limits: [.accountPassword, .export]
+                limits: [.accountPassword, .export, .accountIP]
             )
         }
-    }
-
-    /// Returns an operation of a signed-in user.
-    private func operation(
-        _ method: APIOperation.Method,
-        _ path: String,
-        _ summary: String,
-        _ about: Prose,
-        _ request: RequestContent?,
-        _ response: DescribedResponse,
-        codes: [ErrorCode] = [],
-        parameters: [APIParameter] = [],
-        idempotency: APIOperation.Idempotency = .none,
-        limits: [AccountLimit]
-    ) -> APIOperation {
-        APIOperation(
-            method: method,
-            path: path,
-            id: rawValue,
-            summary: summary,
-            about: about,
-            needsSession: true,
-            parameters: parameters,
-            request: request,
-            responses: [response],
-            ownCodes: SessionOperation.tokenCodes + codes,
-            idempotency: idempotency,
-            asksStore: true,
-            limits: limits + [.accountIP]
-        )
     }
 }
 

@@ -18,122 +18,101 @@ package enum RecoveryOperation: String, AccountOperations {
     package var row: APIOperation {
         switch self {
         case .requestPasswordReset:
-            APIOperation(
-                method: .post,
-                path: AccountPath.requestPasswordReset,
-                id: rawValue,
-                summary: "Request a link",
-                about: "The response is the same for an address with an account and one without, in status, bytes and time.",
-                request: Self.address,
-                responses: [.message(200, Self.requested, ContractText.resetRequested)],
-                wrappedResponses: [
-                    DescribedResponse(
-                        200,
-                        Self.requested,
-                        .json(
-                            ResetLinkSentResponse.self,
-                            example: [
-                                "success": true,
-                                "data": [
-                                    "message": Self.requestedText, "reset_method": "email_link", "reset_link_sent": true,
-                                    "link_expires_in": 3_600,
-                                ],
-                            ]
-                        ),
-                        isLocalized: true
-                    )
-                ],
+            operation(
+                AccountPath.requestPasswordReset,
+                "Request a link",
+                "The response is the same for an address with an account and one without, in status, bytes and time.",
+                Self.address,
+                .message(200, Self.requested, ContractText.resetRequested),
+                wrapped: DescribedResponse(
+                    200,
+                    Self.requested,
+                    .json(
+                        ResetLinkSentResponse.self,
+                        example: [
+                            "success": true,
+                            "data": [
+                                "message": Self.requestedText, "reset_method": "email_link", "reset_link_sent": true,
+                                "link_expires_in": 3_600,
+                            ],
+                        ]
+                    ),
+                    isLocalized: true
+                ),
                 idempotency: .byClient,
-                asksStore: true,
                 limits: Self.limits
             )
         case .validateResetToken:
-            APIOperation(
-                method: .post,
-                path: AccountPath.validateResetToken,
-                id: rawValue,
-                summary: "Validate a link",
-                about: "Changes nothing, so it can be called any number of times.",
-                request: RequestContent(
+            operation(
+                AccountPath.validateResetToken,
+                "Validate a link",
+                "Changes nothing, so it can be called any number of times.",
+                RequestContent(
                     ValidateResetTokenRequest.self,
                     example: ["token": .string(AccountExamples.token), "email": "ana@example.com"]
                 ),
-                responses: [
-                    DescribedResponse(
-                        200,
-                        "The token is valid.",
-                        .json(
-                            ValidTokenResponse.self,
-                            example: [
-                                "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
-                                "user_id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "valid": true,
-                            ]
-                        )
+                DescribedResponse(
+                    200,
+                    "The token is valid.",
+                    .json(
+                        ValidTokenResponse.self,
+                        example: [
+                            "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
+                            "user_id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "valid": true,
+                        ]
                     )
-                ],
-                ownCodes: [.authResetTokenInvalid],
-                asksStore: true,
+                ),
+                codes: [.authResetTokenInvalid],
                 limits: [.tokenIP]
             )
         case .confirmPasswordReset:
-            APIOperation(
-                method: .post,
-                path: AccountPath.confirmPasswordReset,
-                id: rawValue,
-                summary: "Set a new password",
-                about: """
-                    Only one of all confirmations with a token succeeds. It ends all sessions of the account, and revokes all its device \
-                    tokens except the one in the response. It does not sign the user in. If the password is too weak, the token stays \
-                    valid.
-                    """,
-                request: RequestContent(
+            operation(
+                AccountPath.confirmPasswordReset,
+                "Set a new password",
+                """
+                Only one of all confirmations with a token succeeds. It ends all sessions of the account, and revokes all its device \
+                tokens except the one in the response. It does not sign the user in. If the password is too weak, the token stays \
+                valid.
+                """,
+                RequestContent(
                     ConfirmPasswordResetRequest.self,
                     example: ["token": .string(AccountExamples.token), "new_password": "another horse battery"]
                 ),
-                responses: [
-                    DescribedResponse(
-                        200,
-                        "The password has been changed.",
-                        .json(
-                            PasswordChangedResponse.self,
-                            example: [
-                                "device_token": AccountExamples.deviceToken,
-                                "message": .string(ContractText.passwordChanged.text(in: .english)), "success": true,
-                            ]
-                        ),
-                        isLocalized: true
-                    )
-                ],
-                ownCodes: [.authResetTokenInvalid],
+                DescribedResponse(
+                    200,
+                    "The password has been changed.",
+                    .json(
+                        PasswordChangedResponse.self,
+                        example: [
+                            "device_token": AccountExamples.deviceToken,
+                            "message": .string(ContractText.passwordChanged.text(in: .english)), "success": true,
+                        ]
+                    ),
+                    isLocalized: true
+                ),
+                codes: [.authResetTokenInvalid],
                 idempotency: .byResetToken,
-                asksStore: true,
                 limits: [.tokenIP]
             )
         case .legacyPasswordReset:
-            APIOperation(
-                method: .post,
-                path: AccountPath.legacyPasswordReset,
-                id: rawValue,
-                summary: "Request a link (older apps)",
-                about:
-                    "Has the same effect as the request above. The response has wrapped and flat members; errors have the form `success`.",
-                request: Self.address,
-                responses: [
-                    DescribedResponse(
-                        200,
-                        "The server has accepted the request.",
-                        .json(
-                            LegacyResetResponse.self,
-                            example: [
-                                "data": ["message": Self.requestedText, "user_exist_status": true],
-                                "message": Self.requestedText, "success": true, "user_exist_status": true,
-                            ]
-                        ),
-                        isLocalized: true
-                    )
-                ],
+            operation(
+                AccountPath.legacyPasswordReset,
+                "Request a link (older apps)",
+                "Has the same effect as the request above. The response has wrapped and flat members; errors have the form `success`.",
+                Self.address,
+                DescribedResponse(
+                    200,
+                    "The server has accepted the request.",
+                    .json(
+                        LegacyResetResponse.self,
+                        example: [
+                            "data": ["message": Self.requestedText, "user_exist_status": true],
+                            "message": Self.requestedText, "success": true, "user_exist_status": true,
+                        ]
+                    ),
+                    isLocalized: true
+                ),
                 idempotency: .byClient,
-                asksStore: true,
                 limits: Self.limits,
                 errorStyle: .form(.success)
             )

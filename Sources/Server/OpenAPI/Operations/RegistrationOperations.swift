@@ -9,17 +9,14 @@ package enum OpenRegistrationOperation: String, AccountOperations {
 
     /// The description of the operation.
     package var row: APIOperation {
-        APIOperation(
-            method: .post,
-            path: AccountPath.register,
-            id: rawValue,
-            summary: "Create an account",
-            about: "Creates an account and signs it in. An email has a link that verifies the address.",
+        operation(
+            AccountPath.register,
+            "Create an account",
+            "Creates an account and signs it in. An email has a link that verifies the address.",
+            RegistrationRequests.open,
+            SessionOperation.session(201, "The account, signed in."),
             parameters: [.deviceName],
-            request: RegistrationRequests.open,
-            responses: [SessionOperation.session(201, "The account, signed in.")],
-            ownCodes: [.authEmailExists],
-            asksStore: true,
+            codes: [.authEmailExists],
             limits: [.registerIP]
         )
     }
@@ -37,39 +34,33 @@ package enum BlindRegistrationOperation: String, AccountOperations {
     package var row: APIOperation {
         switch self {
         case .register:
-            APIOperation(
-                method: .post,
-                path: AccountPath.register,
-                id: rawValue,
-                summary: "Request an account",
-                about: """
-                    Sends an email with a link that creates the account. If the address has an account, the email offers a reset of the \
-                    password. The response is the same in both cases, in status, bytes and time.
-                    """,
-                request: RegistrationRequests.blind,
-                responses: [.message(202, "The server has accepted the request.", ContractText.nextStepSent)],
+            operation(
+                AccountPath.register,
+                "Request an account",
+                """
+                Sends an email with a link that creates the account. If the address has an account, the email offers a reset of the \
+                password. The response is the same in both cases, in status, bytes and time.
+                """,
+                RegistrationRequests.blind,
+                .message(202, "The server has accepted the request.", ContractText.nextStepSent),
                 idempotency: .byClient,
-                asksStore: true,
                 limits: [.registerEmail, .registerIP, .resetGlobal]
             )
         case .activate:
-            APIOperation(
-                method: .post,
-                path: AccountPath.activate,
-                id: rawValue,
-                summary: "Create the account of a registration",
-                about: """
-                    Creates the account of a link, with a verified address, and signs it in. If the password is too weak, the link stays \
-                    valid.
-                    """,
-                parameters: [.deviceName],
-                request: RequestContent(
+            operation(
+                AccountPath.activate,
+                "Create the account of a registration",
+                """
+                Creates the account of a link, with a verified address, and signs it in. If the password is too weak, the link stays \
+                valid.
+                """,
+                RequestContent(
                     ActivateRequest.self,
                     example: ["token": .string(AccountExamples.token), "password": "correct horse battery"]
                 ),
-                responses: [SessionOperation.session(201, "The account, signed in.")],
-                ownCodes: [.authResetTokenInvalid],
-                asksStore: true,
+                SessionOperation.session(201, "The account, signed in."),
+                parameters: [.deviceName],
+                codes: [.authResetTokenInvalid],
                 limits: [.linkAttempts, .tokenIP]
             )
         }

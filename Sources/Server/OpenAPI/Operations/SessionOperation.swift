@@ -13,6 +13,58 @@ package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Send
     var row: APIOperation { get }
 }
 
+extension AccountOperations {
+    /// Returns the description of the operation, which uses the stores of the server. Its id is the raw value.
+    /// - Parameters:
+    ///   - path: The path without the base path.
+    ///   - summary: The summary, without a period.
+    ///   - about: The description.
+    ///   - request: The body of requests; `nil` if they have none.
+    ///   - response: The response without an error code.
+    ///   - method: The method.
+    ///   - needsSession: Whether a request needs an access token. If so, the codes of refused access tokens are added to `codes`.
+    ///   - parameters: The parameters, without those that all operations have.
+    ///   - wrapped: The response if errors have the form `success`, unless it is the same.
+    ///   - codes: The codes of the operation itself.
+    ///   - idempotency: The policy for idempotency keys. With `byClient`, the response must not contain a secret, because the server stores
+    ///     it with the key.
+    ///   - limits: The limits that count requests.
+    ///   - errorStyle: The form of errors.
+    func operation(
+        _ path: String,
+        _ summary: String,
+        _ about: Prose,
+        _ request: RequestContent?,
+        _ response: DescribedResponse,
+        method: APIOperation.Method = .post,
+        needsSession: Bool = false,
+        parameters: [APIParameter] = [],
+        wrapped: DescribedResponse? = nil,
+        codes: [ErrorCode] = [],
+        idempotency: APIOperation.Idempotency = .none,
+        limits: [AccountLimit] = [],
+        errorStyle: APIOperation.ErrorStyle = .configured
+    ) -> APIOperation {
+        APIOperation(
+            method: method,
+            path: path,
+            id: rawValue,
+            summary: summary,
+            about: about,
+            needsSession: needsSession,
+            parameters: parameters,
+            request: request,
+            responses: [response],
+            wrappedResponses: wrapped.map { [$0] } ?? [],
+            ownCodes: (needsSession ? SessionOperation.tokenCodes : []) + codes,
+            idempotency: idempotency,
+            asksStore: true,
+            limits: limits,
+            errorStyle: errorStyle
+        )
+    }
+}
+
 /// The operations of sessions: sign in, refresh, sign out, and the signed-in account. The operations of registration depend on the
 /// settings; see ``OpenRegistrationOperation``, ``BlindRegistrationOperation`` and ``ClosedRegistrationOperation``.
 package enum SessionOperation: String, AccountOperations {
@@ -28,67 +80,54 @@ package enum SessionOperation: String, AccountOperations {
     package var row: APIOperation {
         switch self {
         case .login:
-            APIOperation(
-                method: .post,
-                path: AccountPath.login,
-                id: rawValue,
-                summary: "Sign in",
-                about: """
-                    A wrong password and a missing account get the same response in the same time. The server reports an inactive, \
-                    suspended, deleted or unverified account only after the correct password. An attempt counts against the account only if the server checks its \
-                    password, and as a failure only if the password is wrong. With a valid `device_token` of the account, the failures \
-                    of other devices don't count.
-                    """,
-                parameters: [.deviceName, Self.deviceCookie],
-                request: RequestContent(
+            operation(
+                AccountPath.login,
+                "Sign in",
+                """
+                A wrong password and a missing account get the same response in the same time. The server reports an inactive, \
+                suspended, deleted or unverified account only after the correct password. An attempt counts against the account only if the server checks its \
+                password, and as a failure only if the password is wrong. With a valid `device_token` of the account, the failures \
+                of other devices don't count.
+                """,
+                RequestContent(
                     LoginRequest.self,
                     example: ["email": "ana@example.com", "password": "correct horse battery"]
                 ),
-                responses: [Self.session(200, "The account, signed in.")],
-                ownCodes: [
+                Self.session(200, "The account, signed in."),
+                parameters: [.deviceName, Self.deviceCookie],
+                codes: [
                     .authInvalidCredentials, .authUserInactive, .authUserSuspended, .authEmailNotVerified, .authAccountDeleted,
                 ],
-                asksStore: true,
                 limits: [.loginAccount, .loginFailures, .loginDevice, .loginIP]
             )
         case .refresh:
-            APIOperation(
-                method: .post,
-                path: AccountPath.refresh,
-                id: rawValue,
-                summary: "Refresh a session",
-                about: "Returns a new pair of tokens for a refresh token.",
-                request: Self.refreshToken,
-                responses: [Self.session(200, "The account with new tokens.")],
-                ownCodes: [.authRefreshFailed, .authSessionExpired],
-                asksStore: true,
+            operation(
+                AccountPath.refresh,
+                "Refresh a session",
+                "Returns a new pair of tokens for a refresh token.",
+                Self.refreshToken,
+                Self.session(200, "The account with new tokens."),
+                codes: [.authRefreshFailed, .authSessionExpired],
                 limits: [.refreshIP]
             )
         case .logout:
-            APIOperation(
-                method: .post,
-                path: AccountPath.logout,
-                id: rawValue,
-                summary: "Sign out",
-                about: "Ends the session of a refresh token. An unknown token, or one of an ended session, is not an error.",
-                request: Self.refreshToken,
-                responses: [DescribedResponse(204, "The session has ended.")],
-                idempotency: .byClient,
-                asksStore: true
+            operation(
+                AccountPath.logout,
+                "Sign out",
+                "Ends the session of a refresh token. An unknown token, or one of an ended session, is not an error.",
+                Self.refreshToken,
+                DescribedResponse(204, "The session has ended."),
+                idempotency: .byClient
             )
         case .me:
-            APIOperation(
+            operation(
+                AccountPath.me,
+                "The signed-in account",
+                "Returns the account of the access token.",
+                nil,
+                DescribedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user])),
                 method: .get,
-                path: AccountPath.me,
-                id: rawValue,
-                summary: "The signed-in account",
-                about: "Returns the account of the access token.",
-                needsSession: true,
-                responses: [
-                    DescribedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user]))
-                ],
-                ownCodes: Self.tokenCodes,
-                asksStore: true
+                needsSession: true
             )
         }
     }
