@@ -60,20 +60,41 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    /// Handles the request of an operation, and returns the page to show.
+    /// Handles the request of an operation, and returns the page to show. No form opens a session. The page after an undo offers a reset
+    /// link, because the user can't sign in before setting a new password.
     private func page(of operation: AccountPageOperation, _ request: Request, _ context: Context) async throws -> AccountPage {
         switch operation {
         case .openVerifyPage: try await open(.verifyEmail, request)
-        case .sendVerifyForm: try await verify(request, context)
-        case .sendVerifyPasswordForm: try await verifyWithNewPassword(request, context)
+        case .sendVerifyForm:
+            try await sendCurrentPassword(.verifyEmail, .verified, request, context) { token, password in
+                try await links.verify(token, by: .password(password))
+            }
+        case .sendVerifyPasswordForm:
+            try await sendNewPassword(.verifyEmail, .verifiedWithNewPassword, request, context) { token, password in
+                try await links.verify(token, by: .newPassword(password))
+            }
         case .openActivatePage: try await open(.activate, request)
-        case .sendActivateForm: try await activate(request, context)
+        case .sendActivateForm:
+            try await sendNewPassword(.activate, .activated, request, context) { token, password in
+                _ = try await registration.create(by: token, password: password)
+            }
         case .openConfirmPage: try await open(.confirmEmail, request)
-        case .sendConfirmForm: try await confirm(request, context)
+        case .sendConfirmForm:
+            try await sendCurrentPassword(.confirmEmail, .emailConfirmed, request, context) { token, password in
+                try await links.confirmEmail(token, by: .password(password))
+            }
         case .openUndoPage: try await open(.undoEmail, request)
-        case .sendUndoForm: try await undo(request, context)
+        case .sendUndoForm:
+            try await sendLink(.undoEmail, request, context) { token, found in
+                try await links.undoEmail(token)
+                return .emailRestored(found.recipient)
+            }
         case .openKeepPage: try await open(.keepAccount, request)
-        case .sendKeepForm: try await keep(request, context)
+        case .sendKeepForm:
+            try await sendLink(.keepAccount, request, context) { token, _ in
+                try await links.keepAccount(token)
+                return .accountKept
+            }
         }
     }
 
@@ -87,64 +108,16 @@ public struct AccountPageRoutes<Context: LimitedRequestContext>: Sendable {
             return .form(change, token: link.token, address: found.recipient, problem: nil)
         }
     }
-
-    /// Verifies an address with a link and the current password of the account. No session ends.
-    private func verify(_ request: Request, _ context: Context) async throws -> AccountPage {
-        try await sendCurrentPassword(.verifyEmail, request, context) { token, password in
-            try await links.verify(token, by: .password(password))
-            return .verified
-        }
-    }
-
-    /// Verifies an address with a link and sets a new password, which ends all sessions.
-    private func verifyWithNewPassword(_ request: Request, _ context: Context) async throws -> AccountPage {
-        try await sendNewPassword(.verifyEmail, request, context) { token, password in
-            try await links.verify(token, by: .newPassword(password))
-            return .verifiedWithNewPassword
-        }
-    }
-
-    /// Creates an account with the link of a registration, without a session.
-    private func activate(_ request: Request, _ context: Context) async throws -> AccountPage {
-        try await sendNewPassword(.activate, request, context) { token, password in
-            _ = try await registration.create(by: token, password: password)
-            return .activated
-        }
-    }
-
-    /// Changes the address of an account with a link and the current password. All sessions end.
-    private func confirm(_ request: Request, _ context: Context) async throws -> AccountPage {
-        try await sendCurrentPassword(.confirmEmail, request, context) { token, password in
-            try await links.confirmEmail(token, by: .password(password))
-            return .emailConfirmed
-        }
-    }
-
-    /// Restores a former address with a link. The page then offers a reset link, because the user can't sign in before setting a new
-    /// password.
-    private func undo(_ request: Request, _ context: Context) async throws -> AccountPage {
-        try await sendLink(.undoEmail, request, context) { token, found in
-            try await links.undoEmail(token)
-            return .emailRestored(found.recipient)
-        }
-    }
-
-    /// Restores a deleted account with a link.
-    private func keep(_ request: Request, _ context: Context) async throws -> AccountPage {
-        try await sendLink(.keepAccount, request, context) { token, _ in
-            try await links.keepAccount(token)
-            return .accountKept
-        }
-    }
 }
 
 extension AccountPageRoutes {
     /// Makes a change that needs the current password. If the password is wrong, the page shows the form again, and the token stays valid.
     private func sendCurrentPassword(
         _ change: AccountPage.Change,
+        _ outcome: AccountPage.Outcome,
         _ request: Request,
         _ context: Context,
-        _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
+        _ make: (ResetToken, Password) async throws -> Void
     ) async throws -> AccountPage {
         let form = try await environment.reader.read(ConfirmLinkForm.self, from: request)
         return try await use(form.token, for: change, request, context) { token, found in
@@ -153,7 +126,8 @@ extension AccountPageRoutes {
             }
             guard let password = try? Password(form.currentPassword) else { return again(ContractText.fieldsEmpty) }
             do {
-                return .done(try await make(token, password))
+                try await make(token, password)
+                return .done(outcome)
             } catch let error as AccountError where error.code == .authInvalidCredentials {
                 return again(error.message ?? ErrorCatalogue.standard[error.code]?.message ?? ContractText.unknownError)
             }
@@ -166,9 +140,10 @@ extension AccountPageRoutes {
     /// also weak.
     private func sendNewPassword(
         _ change: AccountPage.Change,
+        _ outcome: AccountPage.Outcome,
         _ request: Request,
         _ context: Context,
-        _ make: (ResetToken, Password) async throws -> AccountPage.Outcome
+        _ make: (ResetToken, Password) async throws -> Void
     ) async throws -> AccountPage {
         let form = try await environment.reader.read(NewPasswordForm.self, from: request)
         return try await use(form.token, for: change, request, context) { token, found in
@@ -179,7 +154,8 @@ extension AccountPageRoutes {
             case .problem(let text): return again(text)
             case .password(let password):
                 do {
-                    return .done(try await make(token, password))
+                    try await make(token, password)
+                    return .done(outcome)
                 } catch let error as AccountError where error.code == .authWeakPassword {
                     return again(error.weaknesses.first?.message ?? ContractText.weakPasswordTitle)
                 }
