@@ -19,13 +19,10 @@ public class AccountLinkModel: FormModel {
         for purposes: Set<AccountLink.Purpose>,
         _ fields: [AccountField],
         _ texts: FormTexts,
-        client: AccountClient,
-        language: Language,
-        rules: PasswordRules = PasswordRules(),
-        wallClock: @escaping @Sendable () -> Date
+        _ context: FormContext
     ) {
         self.link = link.flatMap { purposes.contains($0.purpose) ? $0 : nil }
-        super.init(fields, texts, client: client, language: language, rules: rules, wallClock: wallClock)
+        super.init(fields, texts, context)
         if self.link == nil { state = .ended(presenter.accountLinkInvalid) }
     }
 
@@ -82,10 +79,7 @@ public final class ActivateModel: AccountLinkModel {
                 button: ContractText.createAccount,
                 progress: ContractText.creatingAccount
             ),
-            client: client,
-            language: language,
-            rules: rules,
-            wallClock: wallClock
+            FormContext(client: client, language: language, rules: rules, wallClock: wallClock)
         )
     }
 
@@ -168,9 +162,7 @@ public final class VerifyEmailModel: ProvenLinkModel {
                 progress: ContractText.confirming,
                 labels: [.currentPassword: ContractText.passwordLabel]
             ),
-            client: client,
-            language: language,
-            wallClock: wallClock
+            FormContext(client: client, language: language, wallClock: wallClock)
         )
     }
 
@@ -236,9 +228,7 @@ public final class ConfirmEmailModel: ProvenLinkModel {
             for: [.confirmEmail, .undoEmail],
             [],
             texts,
-            client: client,
-            language: language,
-            wallClock: wallClock
+            FormContext(client: client, language: language, wallClock: wallClock)
         )
     }
 
@@ -284,9 +274,7 @@ public final class KeepAccountModel: AccountLinkModel {
                 introduction: ContractText.restoreAccountEffect,
                 progress: ContractText.confirming
             ),
-            client: client,
-            language: language,
-            wallClock: wallClock
+            FormContext(client: client, language: language, wallClock: wallClock)
         )
     }
 

@@ -58,9 +58,7 @@ public final class CheckEmailModel: FormModel {
                 button: isSent ? ContractText.sendAgain : ContractText.sendLink,
                 progress: ScreenText.sendingLink
             ),
-            client: client,
-            language: language,
-            wallClock: wallClock
+            FormContext(client: client, language: language, wallClock: wallClock)
         )
         if isSent { pause.start() }
     }

@@ -55,19 +55,12 @@ public class FormModel: StandardScreenModel {
     @ObservationIgnored private var submissions = RepeatedSubmit<[AccountField: String]>()
     private var values: [AccountField: String] = [:]
 
-    init(
-        _ fields: [AccountField],
-        _ texts: FormTexts,
-        client: AccountClient,
-        language: Language,
-        rules: PasswordRules = PasswordRules(),
-        wallClock: @escaping @Sendable () -> Date
-    ) {
+    init(_ fields: [AccountField], _ texts: FormTexts, _ context: FormContext) {
         self.fields = fields
         self.texts = texts
-        self.rules = rules
-        self.client = client.speaking(language)
-        super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
+        rules = context.rules
+        client = context.client.speaking(context.language)
+        super.init(language: context.language, catalogue: context.client.api.catalogue, wallClock: context.wallClock)
     }
 
     /// The typed text of a field. Passwords are empty again after a success.
@@ -201,6 +194,14 @@ public class FormModel: StandardScreenModel {
         signals.focus(field)
         state = .editing
     }
+}
+
+/// The values that an app gives to every screen with a form.
+struct FormContext {
+    var client: AccountClient
+    var language: Language
+    var rules = PasswordRules()
+    var wallClock: @Sendable () -> Date
 }
 
 /// The fixed texts of a form.

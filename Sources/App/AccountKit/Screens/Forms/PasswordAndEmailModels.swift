@@ -28,10 +28,7 @@ public final class ChangePasswordModel: FormModel {
                 introduction: ContractText.changePasswordEffect,
                 progress: ScreenText.savingPassword
             ),
-            client: client,
-            language: language,
-            rules: rules,
-            wallClock: wallClock
+            FormContext(client: client, language: language, rules: rules, wallClock: wallClock)
         )
     }
 
@@ -75,9 +72,7 @@ public final class ChangeEmailModel: FormModel {
                 progress: ScreenText.sendingLink,
                 labels: [.email: ContractText.newEmail]
             ),
-            client: client,
-            language: language,
-            wallClock: wallClock
+            FormContext(client: client, language: language, wallClock: wallClock)
         )
     }
 
@@ -117,9 +112,7 @@ public final class DeleteAccountModel: FormModel {
                 progress: ContractText.deletingAccount,
                 labels: [.currentPassword: ContractText.passwordLabel]
             ),
-            client: client,
-            language: language,
-            wallClock: wallClock
+            FormContext(client: client, language: language, wallClock: wallClock)
         )
     }
 

@@ -45,10 +45,7 @@ public final class RegisterModel: FormModel {
                 progress: ContractText.creatingAccount,
                 labels: [.password: ContractText.passwordLabel]
             ),
-            client: client,
-            language: language,
-            rules: rules,
-            wallClock: wallClock
+            FormContext(client: client, language: language, rules: rules, wallClock: wallClock)
         )
     }
 
