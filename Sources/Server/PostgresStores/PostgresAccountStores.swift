@@ -87,14 +87,6 @@ public struct PostgresDecoyStore: DecoyStore {
         self.database = database
     }
 
-    /// The stored form of a `DecoySpan`.
-    private struct Span: Codable {
-        /// A hash that no password matches. It has the same cost as the hashes of some accounts.
-        let decoy: String
-        /// The start of the span, its width in use, and the largest width that was ever in use.
-        let start, width, reach: Double
-    }
-
     /// Changes the spans in a transaction that locks their row, so that no other server changes them at the same time. The closure may run
     /// more than once. If it returns the same spans, nothing is written.
     ///
@@ -104,12 +96,10 @@ public struct PostgresDecoyStore: DecoyStore {
     public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
         try await database.transaction { transaction in
             let text: String? = try await transaction.lockedValue(of: "decoys")
-            let old = try text.map { try JSONDecoder().decode([Span].self, from: Data($0.utf8)) } ?? []
-            let spans = old.map { DecoySpan(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
-            let new = change(spans)
-            guard new != spans else { return spans }
-            let stored = new.map { Span(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
-            let json = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
+            let old = try text.map { try JSONDecoder().decode([DecoySpan].self, from: Data($0.utf8)) } ?? []
+            let new = change(old)
+            guard new != old else { return old }
+            let json = String(decoding: try JSONEncoder().encode(new), as: UTF8.self)
             try await transaction.execute("UPDATE shared_value SET value = $1 WHERE name = $2", [.text(json), .text("decoys")])
             return new
         }

@@ -1,6 +1,8 @@
 /// A part of the range `0..<1`, and a decoy. ``DecoyMix`` maps each address to a point in this range. If an address has no account and its
 /// point is in this part, the server checks the password against the decoy.
-public struct DecoySpan: Hashable, Sendable {
+///
+/// `PostgresStores` stores spans as JSON with these names of the members, so don't rename them.
+public struct DecoySpan: Codable, Hashable, Sendable {
     /// A hash that no password matches. It has the same cost as the hashes of some accounts.
     public let decoy: String
     /// The start of the part.
