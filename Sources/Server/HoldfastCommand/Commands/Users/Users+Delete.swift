@@ -34,10 +34,7 @@ extension Users {
             let account = try await which.account(in: stores)
             if !now, let purgeAt = account.purgeAt { return report(account.id, isNew: false, purgeAt) }
             let question = "Delete the account \(account.id) of \(account.email.text) and end its sessions?"
-            guard yes || Terminal.confirm(question) else {
-                Terminal.complain("The account was not changed.")
-                throw ExitCode.failure
-            }
+            guard yes || Terminal.confirm(question) else { throw Terminal.failure("The account was not changed.") }
             let time = stores.wallTime()
             let queueTime = try await stores.steadyTime().now()
             let grace = now ? Duration.zero : configuration.accountRules.deletionGrace
@@ -47,10 +44,7 @@ extension Users {
                 if !now, let purgeAt = record.account.purgeAt { return (false, purgeAt) }
                 return (true, record.delete(grace: grace, at: time, queueTime: queueTime, event: event))
             }
-            guard let deletion else {
-                Terminal.complain("The account was removed meanwhile.")
-                throw ExitCode.failure
-            }
+            guard let deletion else { throw Terminal.failure("The account was removed meanwhile.") }
             report(account.id, isNew: deletion.isNew, deletion.purgeAt)
         }
 

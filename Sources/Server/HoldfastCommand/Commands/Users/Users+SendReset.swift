@@ -25,8 +25,7 @@ extension Users {
             let account = try await which.account(in: stores)
             guard account.isRecoverable else {
                 let state = account.purgeAt == nil ? account.state.name : "deleted"
-                Terminal.complain("\(account.id) is \(state), so its password can't be reset.")
-                throw ExitCode.failure
+                throw Terminal.failure("\(account.id) is \(state), so its password can't be reset.")
             }
             let time = try await stores.steadyTime().now()
             let subject = MailIntent.Subject.passwordReset(account.email)
