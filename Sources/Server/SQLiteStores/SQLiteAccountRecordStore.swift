@@ -31,12 +31,12 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Throws: `StoreFailure`, also if the account of the link doesn't exist (foreign key) or the digest is taken.
     public func insert(_ link: StoredLink) async throws {
         try await database.execute(
-            sql: """
-                INSERT INTO account_link
-                    (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+            """
+            INSERT INTO account_link
+                (digest, purpose, account_id, email, email_key, epoch, first_name, language, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 link.digest.bytes, link.purpose.rawValue, link.accountID?.description, link.recipient.text,
                 link.recipient.normalized, link.epoch, link.firstName?.rawValue, link.language.rawValue,
                 link.createdAt.timeIntervalSince1970, link.expiresAt.timeIntervalSince1970,
@@ -48,7 +48,7 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Parameter digest: The digest of the link's token.
     /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
-        try await database.execute(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [digest.bytes])
+        try await database.execute("DELETE FROM account_link WHERE digest = ?", [digest.bytes])
     }
 
     /// Returns an unexpired link and the record of its account. The store reads both from the state of one commit, so they match each
@@ -61,8 +61,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (link: StoredLink, record: AccountRecord?)? {
         try await database.read { database in
             let row = try database.firstRow(
-                sql: "SELECT \(StoredLink.columns) FROM account_link WHERE digest = ? AND expires_at > ?",
-                arguments: [digest.bytes, now.timeIntervalSince1970]
+                "SELECT \(StoredLink.columns) FROM account_link WHERE digest = ? AND expires_at > ?",
+                [digest.bytes, now.timeIntervalSince1970]
             )
             guard let link = try row.map(StoredLink.init(row:)) else { return nil }
             return (link, try link.accountID.flatMap { try AccountRecord($0, at: now, in: database) })
@@ -131,14 +131,14 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         let effect = IdempotentEffect.current(in: database)
         return try await database.write { database in
             let purpose = AccountLink.Purpose.activate.rawValue
-            let link = try database.firstRow(
-                sql: "SELECT 1 FROM account_link WHERE digest = ? AND purpose = ? AND email_key = ? AND expires_at > ?",
-                arguments: [digest.bytes, purpose, account.email.normalized, now.timeIntervalSince1970]
+            let isLive = try database.hasRow(
+                "SELECT 1 FROM account_link WHERE digest = ? AND purpose = ? AND email_key = ? AND expires_at > ?",
+                [digest.bytes, purpose, account.email.normalized, now.timeIntervalSince1970]
             )
-            guard link != nil, try account.insert(into: database, at: now) else { return false }
+            guard isLive, try account.insert(into: database, at: now) else { return false }
             try database.execute(
-                sql: "DELETE FROM account_link WHERE email_key = ? AND purpose = ?",
-                arguments: [account.email.normalized, purpose]
+                "DELETE FROM account_link WHERE email_key = ? AND purpose = ?",
+                [account.email.normalized, purpose]
             )
             try effect?.finish(in: database)
             return true
@@ -157,14 +157,10 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Throws: `StoreFailure`.
     public func noteActivity(of id: Account.ID, at now: Date) async throws {
         let time = now.timeIntervalSince1970
-        let isNoted = try database.lookUp { database in
-            try database.first(
-                sql: "SELECT 1 FROM account WHERE id = ? AND active_at > ? AND active_at <= ?",
-                arguments: [id.description, time - 3_600, time]
-            ) { _ in true } ?? false
-        }
+        let recent = "SELECT 1 FROM account WHERE id = ? AND active_at > ? AND active_at <= ?"
+        let isNoted = try database.lookUp { try $0.hasRow(recent, [id.description, time - 3_600, time]) }
         guard !isNoted else { return }
-        try await database.execute(sql: "UPDATE account SET active_at = ? WHERE id = ?", arguments: [time, id.description])
+        try await database.execute("UPDATE account SET active_at = ? WHERE id = ?", [time, id.description])
     }
 
     /// Stores the family of a device, such as `iPhone` or `Firefox on Linux`. If the family is stored already, the method only reads.
@@ -176,26 +172,19 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Returns: Whether the family is new and the account already had other families.
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key), or if the email is in the queue already.
     public func noteDevice(family: String, of id: Account.ID, at now: Date, notice: MailIntent?) async throws -> Bool {
-        let isKnown = try database.lookUp { database in
-            try database.first(
-                sql: "SELECT 1 FROM account_device WHERE account_id = ? AND family = ?",
-                arguments: [id.description, family]
-            ) { _ in true } ?? false
-        }
+        let known = "SELECT 1 FROM account_device WHERE account_id = ? AND family = ?"
+        let isKnown = try database.lookUp { try $0.hasRow(known, [id.description, family]) }
         guard !isKnown else { return false }
         return try await database.write { database in
-            let other = try database.firstRow(
-                sql: "SELECT 1 FROM account_device WHERE account_id = ? LIMIT 1",
-                arguments: [id.description]
-            )
+            let hasOther = try database.hasRow("SELECT 1 FROM account_device WHERE account_id = ? LIMIT 1", [id.description])
             try database.executeCached(
-                sql: """
-                    INSERT INTO account_device (account_id, family, first_seen_at) VALUES (?, ?, ?)
-                    ON CONFLICT (account_id, family) DO NOTHING
-                    """,
-                arguments: [id.description, family, now.timeIntervalSince1970]
+                """
+                INSERT INTO account_device (account_id, family, first_seen_at) VALUES (?, ?, ?)
+                ON CONFLICT (account_id, family) DO NOTHING
+                """,
+                [id.description, family, now.timeIntervalSince1970]
             )
-            let isNew = database.changesCount == 1 && other != nil
+            let isNew = database.changesCount == 1 && hasOther
             if isNew, let notice { try notice.insert(into: database) }
             return isNew
         }
@@ -343,18 +332,15 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// Removes an account with all rows that refer to it, and records the removal.
     private static func remove(_ id: Account.ID, at now: Date, in database: Database) throws {
         let time = now.timeIntervalSince1970
-        try database.execute(sql: "DELETE FROM account WHERE id = ?", arguments: [id.description])
+        try database.execute("DELETE FROM account WHERE id = ?", [id.description])
         try database.execute(
-            sql: """
-                INSERT INTO purged_account (id, purged_at, is_listed) VALUES (?, ?, 0)
-                ON CONFLICT (id) DO UPDATE SET purged_at = excluded.purged_at, is_listed = 0
-                """,
-            arguments: [id.description, time]
+            """
+            INSERT INTO purged_account (id, purged_at, is_listed) VALUES (?, ?, 0)
+            ON CONFLICT (id) DO UPDATE SET purged_at = excluded.purged_at, is_listed = 0
+            """,
+            [id.description, time]
         )
-        try database.execute(
-            sql: "INSERT INTO purge_event (id, kind, time) VALUES (?, 'purged', ?)",
-            arguments: [UUID().text, time]
-        )
+        try database.execute("INSERT INTO purge_event (id, kind, time) VALUES (?, 'purged', ?)", [UUID().text, time])
     }
 
     /// Removes the emails and links that contain the ids or addresses of removed accounts. To do so, the method reads the email queue only
@@ -365,16 +351,13 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
         let (ids, addresses) = (try json(ids.map(\.description)), try json(Array(addresses)))
         // Addresses are ASCII, so SQLite's `lower` normalizes them.
         try database.execute(
-            sql: """
-                DELETE FROM mail_intent WHERE account_id IN (SELECT value FROM json_each(?))
-                    OR lower(email) IN (SELECT value FROM json_each(?))
-                """,
-            arguments: [ids, addresses]
+            """
+            DELETE FROM mail_intent WHERE account_id IN (SELECT value FROM json_each(?))
+                OR lower(email) IN (SELECT value FROM json_each(?))
+            """,
+            [ids, addresses]
         )
-        try database.execute(
-            sql: "DELETE FROM account_link WHERE email_key IN (SELECT value FROM json_each(?))",
-            arguments: [addresses]
-        )
+        try database.execute("DELETE FROM account_link WHERE email_key IN (SELECT value FROM json_each(?))", [addresses])
     }
 
     private static func json(_ texts: [String]) throws -> String {
@@ -405,8 +388,8 @@ public struct SQLiteAccountRecordStore: AccountRecordStore {
     /// - Throws: `StoreFailure`.
     public func markListed(_ ids: [Account.ID]) async throws {
         try await database.execute(
-            sql: "UPDATE purged_account SET is_listed = 1 WHERE id IN (SELECT value FROM json_each(?))",
-            arguments: [try Self.json(ids.map(\.description))]
+            "UPDATE purged_account SET is_listed = 1 WHERE id IN (SELECT value FROM json_each(?))",
+            [try Self.json(ids.map(\.description))]
         )
     }
 
@@ -464,8 +447,8 @@ extension AccountRecord {
     /// - Returns: `nil` if there is no such account.
     fileprivate init?(_ id: Account.ID, at now: Date, in database: Database) throws {
         let account = try database.first(
-            sql: "SELECT \(Account.columns) FROM account WHERE id = ?",
-            arguments: [id.description],
+            "SELECT \(Account.columns) FROM account WHERE id = ?",
+            [id.description],
             Account.init(row:)
         )
         guard let account else { return nil }
@@ -506,19 +489,19 @@ extension AccountRecord {
             guard try account.email.isAvailable(to: account.id, at: now, in: database) else { throw AccountError.emailExists }
         }
         try database.executeCached(
-            sql: """
-                UPDATE account SET email = ?, email_key = ?, first_name = ?, password_hash = ?, language = ?, epoch = ?,
-                    is_verified = ?, purge_at = ?
-                WHERE id = ?
-                """,
-            arguments: [
+            """
+            UPDATE account SET email = ?, email_key = ?, first_name = ?, password_hash = ?, language = ?, epoch = ?,
+                is_verified = ?, purge_at = ?
+            WHERE id = ?
+            """,
+            [
                 account.email.text, account.email.normalized, account.firstName.rawValue, account.passwordHash,
                 account.language.rawValue, account.epoch, account.isEmailVerified, account.purgeAt?.timeIntervalSince1970, id,
             ]
         )
         let kept = Set(links.map(\.digest))
         for link in old.links where !kept.contains(link.digest) {
-            try database.executeCached(sql: "DELETE FROM account_link WHERE digest = ?", arguments: [link.digest.bytes])
+            try database.executeCached("DELETE FROM account_link WHERE digest = ?", [link.digest.bytes])
         }
         if formerAddresses != old.formerAddresses { try writeFormerAddresses(in: database) }
         try applyEffects(in: database)
@@ -527,14 +510,14 @@ extension AccountRecord {
     /// Replaces the former addresses, including expired ones.
     private func writeFormerAddresses(in database: Database) throws {
         let id = account.id.description
-        try database.execute(sql: "DELETE FROM former_address WHERE account_id = ?", arguments: [id])
+        try database.execute("DELETE FROM former_address WHERE account_id = ?", [id])
         for (place, address) in formerAddresses.enumerated() {
             try database.executeCached(
-                sql: """
-                    INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO former_address (account_id, place, email, email_key, replaced_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [
                     id, place, address.email.text, address.email.normalized, address.replacedAt.timeIntervalSince1970,
                     address.expiresAt.timeIntervalSince1970,
                 ]
@@ -546,16 +529,13 @@ extension AccountRecord {
         let id = account.id.description
         switch effects.sessions {
         case .none: break
-        case .all: try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [id])
+        case .all: try database.execute("DELETE FROM session WHERE account_id = ?", [id])
         case .others(let session):
-            try database.execute(
-                sql: "DELETE FROM session WHERE account_id = ? AND id <> ?",
-                arguments: [id, session.description]
-            )
+            try database.execute("DELETE FROM session WHERE account_id = ? AND id <> ?", [id, session.description])
         }
         if effects.removesRecoveryTokens {
             for table in ["reset_token", "freeze_token"] {
-                try database.execute(sql: "DELETE FROM \(table) WHERE account_id = ?", arguments: [id])
+                try database.execute("DELETE FROM \(table) WHERE account_id = ?", [id])
             }
         }
         for intent in effects.intents { try intent.insert(into: database) }

@@ -84,14 +84,14 @@ public struct SQLiteAccountRepository: AccountRepository {
             guard let old else { return false }
             if old != state.rawValue {
                 try database.execute(
-                    sql: "UPDATE account SET state = ?, epoch = epoch + 1 WHERE id = ?",
-                    arguments: [state.rawValue, id.description]
+                    "UPDATE account SET state = ?, epoch = epoch + 1 WHERE id = ?",
+                    [state.rawValue, id.description]
                 )
                 try event?.insert(into: database)
             }
             if state != .active {
                 for table in ["session", "reset_token", "freeze_token"] {
-                    try database.execute(sql: "DELETE FROM \(table) WHERE account_id = ?", arguments: [id.description])
+                    try database.execute("DELETE FROM \(table) WHERE account_id = ?", [id.description])
                 }
             }
             return true
@@ -129,8 +129,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     public func account(email: EmailAddress) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
-                sql: "SELECT \(Account.columns) FROM account WHERE email_key = ?",
-                arguments: [email.normalized],
+                "SELECT \(Account.columns) FROM account WHERE email_key = ?",
+                [email.normalized],
                 Account.init(row:)
             )
         }
@@ -143,8 +143,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     public func account(id: Account.ID) async throws -> Account? {
         try database.lookUp { database in
             try database.first(
-                sql: "SELECT \(Account.columns) FROM account WHERE id = ?",
-                arguments: [id.description],
+                "SELECT \(Account.columns) FROM account WHERE id = ?",
+                [id.description],
                 Account.init(row:)
             )
         }
@@ -171,8 +171,8 @@ public struct SQLiteAccountRepository: AccountRepository {
     /// - Throws: `StoreFailure`.
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
         try await database.execute(
-            sql: "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
-            arguments: [new, id.description, old]
+            "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
+            [new, id.description, old]
         )
     }
 }
@@ -185,12 +185,12 @@ extension Account {
     func insert(into database: Database, at now: Date) throws -> Bool {
         guard try !email.isReserved(except: id, at: now, in: database) else { return false }
         try database.executeCached(
-            sql: """
-                INSERT INTO account
-                    (id, email, email_key, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
-                """,
-            arguments: [
+            """
+            INSERT INTO account
+                (id, email, email_key, first_name, password_hash, state, language, epoch, created_at, is_verified, purge_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
+            """,
+            [
                 id.description, email.text, email.normalized, firstName.rawValue, passwordHash, state.rawValue,
                 language.rawValue, epoch, createdAt.timeIntervalSince1970, isEmailVerified, purgeAt?.timeIntervalSince1970,
             ]
@@ -202,19 +202,17 @@ extension Account {
 extension EmailAddress {
     /// Returns whether an account can get the address. This is the case if no other account has the address now or can restore it.
     func isAvailable(to account: Account.ID?, at now: Date, in database: Database) throws -> Bool {
-        let owner = try database.firstRow(
-            sql: "SELECT 1 FROM account WHERE email_key = ? AND id IS NOT ?",
-            arguments: [normalized, account?.description]
-        )
-        return try owner == nil && !isReserved(except: account, at: now, in: database)
+        let taken = "SELECT 1 FROM account WHERE email_key = ? AND id IS NOT ?"
+        guard try !database.hasRow(taken, [normalized, account?.description]) else { return false }
+        return try !isReserved(except: account, at: now, in: database)
     }
 
     /// Returns whether another account had the address and can restore it. SQLite has only one writer at a time, so no other change can
     /// happen between this check and a later statement of the transaction.
     func isReserved(except id: Account.ID?, at now: Date, in database: Database) throws -> Bool {
-        try database.first(
-            sql: "SELECT 1 FROM former_address WHERE email_key = ? AND account_id IS NOT ? AND expires_at > ?",
-            arguments: [normalized, id?.description, now.timeIntervalSince1970]
-        ) { _ in true } ?? false
+        try database.hasRow(
+            "SELECT 1 FROM former_address WHERE email_key = ? AND account_id IS NOT ? AND expires_at > ?",
+            [normalized, id?.description, now.timeIntervalSince1970]
+        )
     }
 }

@@ -88,8 +88,8 @@ public struct SQLiteDecoyStore: DecoyStore {
             try database.execute(sql: "DELETE FROM decoy_span")
             for span in new {
                 try database.execute(
-                    sql: "INSERT INTO decoy_span (decoy, start, width, reach) VALUES (?, ?, ?, ?)",
-                    arguments: [span.decoy, span.start, span.width, span.reach]
+                    "INSERT INTO decoy_span (decoy, start, width, reach) VALUES (?, ?, ?, ?)",
+                    [span.decoy, span.start, span.width, span.reach]
                 )
             }
             return new

@@ -81,13 +81,13 @@ public struct SQLiteAuditStore: AuditStore {
             var hasMore = hasOld || crowded.count == 50
             for (account, kind) in crowded {
                 try database.execute(
-                    sql: """
-                        DELETE FROM audit_event WHERE id IN (
-                            SELECT id FROM audit_event WHERE account_id = ? AND kind = ?
-                            ORDER BY time DESC, id DESC LIMIT 500 OFFSET ?
-                        )
-                        """,
-                    arguments: [account, kind, limit]
+                    """
+                    DELETE FROM audit_event WHERE id IN (
+                        SELECT id FROM audit_event WHERE account_id = ? AND kind = ?
+                        ORDER BY time DESC, id DESC LIMIT 500 OFFSET ?
+                    )
+                    """,
+                    [account, kind, limit]
                 )
                 hasMore = hasMore || database.changesCount == 500
             }
@@ -100,11 +100,11 @@ extension AuditEvent {
     /// Adds the event. If its account doesn't exist, the method does nothing.
     func insert(into database: Database) throws {
         try database.executeCached(
-            sql: """
-                INSERT INTO audit_event (account_id, kind, time, client, request_id)
-                SELECT id, ?, ?, ?, ? FROM account WHERE id = ?
-                """,
-            arguments: [
+            """
+            INSERT INTO audit_event (account_id, kind, time, client, request_id)
+            SELECT id, ?, ?, ?, ? FROM account WHERE id = ?
+            """,
+            [
                 kind.rawValue, time.timeIntervalSince1970, origin.client, origin.requestID, accountID.description,
             ]
         )

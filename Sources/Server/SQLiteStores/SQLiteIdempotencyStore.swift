@@ -52,7 +52,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         if let known = try file.lookUp({ try Self.outcome(of: claim, at: time, in: $0) }) { return known }
         return try await file.write { [bounds] database in
             if let known = try Self.outcome(of: claim, at: time, in: database) { return known }
-            try database.execute(sql: "DELETE FROM idempotency_key WHERE digest = ?", arguments: [Data(claim.key.rawValue)])
+            try database.execute("DELETE FROM idempotency_key WHERE digest = ?", [Data(claim.key.rawValue)])
             if try !bounds.admits(Self.usage(of: claim, in: database)) {
                 _ = try Self.removeExpired(at: now, in: database)
                 guard try bounds.admits(Self.usage(of: claim, in: database)) else {
@@ -60,11 +60,11 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
                 }
             }
             try database.execute(
-                sql: """
-                    INSERT INTO idempotency_key (digest, client, network, fingerprint, claim, is_finished, ends_at, size)
-                    VALUES (?, ?, ?, ?, ?, 0, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO idempotency_key (digest, client, network, fingerprint, claim, is_finished, ends_at, size)
+                VALUES (?, ?, ?, ?, ?, 0, ?, ?)
+                """,
+                [
                     Data(claim.key.rawValue), claim.client.column, claim.network?.column, Data(claim.fingerprint.rawValue),
                     claim.column, time + lease / .seconds(1), IdempotencyBounds.keySize,
                 ]
@@ -94,11 +94,11 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
         in database: Database
     ) throws -> Bool {
         try database.execute(
-            sql: """
-                UPDATE idempotency_key SET is_finished = 1, ends_at = ?, status = ?, headers = ?, body = ?, size = ?
-                WHERE digest = ? AND claim = ? AND is_finished = 0
-                """,
-            arguments: [
+            """
+            UPDATE idempotency_key SET is_finished = 1, ends_at = ?, status = ?, headers = ?, body = ?, size = ?
+            WHERE digest = ? AND claim = ? AND is_finished = 0
+            """,
+            [
                 expiry.timeIntervalSince1970, answer?.status, answer?.headers.stored, answer.map { Data($0.body) },
                 IdempotencyBounds.size(with: answer), Data(claim.key.rawValue), claim.column,
             ]
@@ -112,8 +112,8 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     /// - Throws: `StoreFailure` for errors of SQLite.
     public func release(_ claim: IdempotencyClaim) async throws {
         try await file.execute(
-            sql: "DELETE FROM idempotency_key WHERE digest = ? AND claim = ? AND is_finished = 0",
-            arguments: [Data(claim.key.rawValue), claim.column]
+            "DELETE FROM idempotency_key WHERE digest = ? AND claim = ? AND is_finished = 0",
+            [Data(claim.key.rawValue), claim.column]
         )
     }
 
@@ -139,8 +139,8 @@ extension SQLiteIdempotencyStore {
     /// - Throws: `StoreFailure` if the stored response can't be decoded or has a body that is too large.
     private static func outcome(of claim: IdempotencyClaim, at time: Double, in database: Database) throws -> ClaimOutcome? {
         let found = try database.firstRow(
-            sql: "SELECT * FROM idempotency_key WHERE digest = ? AND ends_at > ?",
-            arguments: [Data(claim.key.rawValue), time]
+            "SELECT * FROM idempotency_key WHERE digest = ? AND ends_at > ?",
+            [Data(claim.key.rawValue), time]
         )
         guard let found else { return nil }
         let fingerprint: Data = found["fingerprint"]

@@ -70,9 +70,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         let time = now.timeIntervalSince1970
         // Usually no email is due. In this case, the check avoids a wait for the writer.
         let isIdle = try database.lookUp { database in
-            let due = try database.firstRow(sql: "\(Self.dueIntents(includesResets)) LIMIT 1", arguments: [time])
-            guard due == nil, includesResets else { return due == nil }
-            return try database.firstRow(sql: "SELECT 1 FROM mail_intent WHERE is_fresh = 1 LIMIT 1", arguments: []) == nil
+            if try database.hasRow("\(Self.dueIntents(includesResets)) LIMIT 1", [time]) { return false }
+            return try !includesResets || !database.hasRow("SELECT 1 FROM mail_intent WHERE is_fresh = 1 LIMIT 1", [])
         }
         guard !isIdle else { return [] }
         return try await database.write { [self] database in
@@ -136,11 +135,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     ) throws -> Row? {
         func take(_ intents: String, _ argument: any DatabaseValueConvertible) throws -> Row? {
             try database.firstRow(
-                sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'taken', holder = ?
-                    WHERE (created_at, id) = (\(intents) LIMIT 1) RETURNING *
-                    """,
-                arguments: [leaseEnd.timeIntervalSince1970, holder, argument]
+                """
+                UPDATE mail_intent SET due_at = ?, state = 'taken', holder = ?
+                WHERE (created_at, id) = (\(intents) LIMIT 1) RETURNING *
+                """,
+                [leaseEnd.timeIntervalSince1970, holder, argument]
             )
         }
         func takeDue() throws -> Row? { try take(dueIntents(includesResets), time) }
@@ -168,11 +167,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
         try await database.write { [self] database in
             let row = try database.firstRow(
-                sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL
-                    WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ? RETURNING network
-                    """,
-                arguments: [
+                """
+                UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL
+                WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ? RETURNING network
+                """,
+                [
                     now.timeIntervalSince1970, intent.createdAt.timeIntervalSince1970, intent.id.text,
                     leaseEnd.timeIntervalSince1970,
                 ]
@@ -200,11 +199,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         for holder in holders where !locks.isHeld(holder) {
             count += try await database.write { database in
                 try database.execute(
-                    sql: """
-                        UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL
-                        WHERE state = 'taken' AND holder = ?
-                        """,
-                    arguments: [now.timeIntervalSince1970, holder]
+                    """
+                    UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL
+                    WHERE state = 'taken' AND holder = ?
+                    """,
+                    [now.timeIntervalSince1970, holder]
                 )
                 return database.changesCount
             }
@@ -218,8 +217,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// - Throws: `StoreFailure`. In this case, a server may send the email again after the end of the lease.
     public func settle(_ intent: MailIntent) async throws {
         try await database.execute(
-            sql: "DELETE FROM mail_intent WHERE created_at = ? AND id = ?",
-            arguments: [intent.createdAt.timeIntervalSince1970, intent.id.text]
+            "DELETE FROM mail_intent WHERE created_at = ? AND id = ?",
+            [intent.createdAt.timeIntervalSince1970, intent.id.text]
         )
     }
 
@@ -268,11 +267,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         _ reason: String
     ) async throws {
         try await database.execute(
-            sql: """
-                UPDATE mail_intent SET due_at = ?, state = ?, holder = NULL, failures = failures + 1, reason = ?
-                WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
-                """,
-            arguments: [
+            """
+            UPDATE mail_intent SET due_at = ?, state = ?, holder = NULL, failures = failures + 1, reason = ?
+            WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
+            """,
+            [
                 due.timeIntervalSince1970, state.rawValue, reason, intent.createdAt.timeIntervalSince1970, intent.id.text,
                 leaseEnd.timeIntervalSince1970,
             ]
@@ -295,7 +294,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     /// - Throws: `StoreFailure`.
     public func lastRetry() async throws -> Date? {
         try database.lookUp { database in
-            try database.firstRow(sql: "SELECT asked_at FROM mail_retry", arguments: [])
+            try database.firstRow("SELECT asked_at FROM mail_retry", [])
                 .map { Date(timeIntervalSince1970: $0["asked_at"]) }
         }
     }
@@ -365,17 +364,17 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
         try await database.write { database in
             let chosen = ids.map { ids in "AND id IN (\(ids.map { "'\($0.text)'" }.joined(separator: ", ")))" } ?? ""
             try database.execute(
-                sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'waiting'
-                    WHERE (state = 'waiting' AND due_at > ? OR state = 'failed' AND ?) \(chosen)
-                    """,
-                arguments: [now.timeIntervalSince1970, now.timeIntervalSince1970, includingFailed]
+                """
+                UPDATE mail_intent SET due_at = ?, state = 'waiting'
+                WHERE (state = 'waiting' AND due_at > ? OR state = 'failed' AND ?) \(chosen)
+                """,
+                [now.timeIntervalSince1970, now.timeIntervalSince1970, includingFailed]
             )
             let count = database.changesCount
             // Due emails may be waiting for the end of a pause, and this row ends the pause.
             try database.execute(
-                sql: "INSERT INTO mail_retry VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at",
-                arguments: [now.timeIntervalSince1970]
+                "INSERT INTO mail_retry VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at",
+                [now.timeIntervalSince1970]
             )
             return count
         }

@@ -30,8 +30,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { database in
             try database.executeCached(
-                sql: "INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
-                arguments: [
+                "INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+                [
                     token.digest.bytes, token.accountID.description, token.recipient.normalized,
                     token.createdAt.timeIntervalSince1970,
                     token.expiresAt.timeIntervalSince1970,
@@ -45,7 +45,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// - Parameter digest: The digest of the token.
     /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
-        try await database.execute(sql: "DELETE FROM reset_token WHERE digest = ?", arguments: [digest.bytes])
+        try await database.execute("DELETE FROM reset_token WHERE digest = ?", [digest.bytes])
     }
 
     /// Removes unused tokens that are older than the given token. The given token and the newest older tokens stay, `liveLimit` tokens in
@@ -62,13 +62,13 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     /// the newest `liveLimit` stay. If several tokens have the same time, the given token counts as the newest.
     private static func prune(olderThan token: StoredResetToken, liveLimit: Int, in database: Database) throws {
         try database.executeCached(
-            sql: """
-                DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND created_at <= ?2 AND digest NOT IN (
-                    SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND created_at <= ?2
-                    ORDER BY created_at DESC, digest = ?3 DESC LIMIT ?4
-                )
-                """,
-            arguments: [token.accountID.description, token.createdAt.timeIntervalSince1970, token.digest.bytes, liveLimit]
+            """
+            DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND created_at <= ?2 AND digest NOT IN (
+                SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND created_at <= ?2
+                ORDER BY created_at DESC, digest = ?3 DESC LIMIT ?4
+            )
+            """,
+            [token.accountID.description, token.createdAt.timeIntervalSince1970, token.digest.bytes, liveLimit]
         )
     }
 
@@ -83,14 +83,14 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try database.lookUp { database in
             try database.first(
-                sql: """
-                    SELECT \(Account.columns), reset_token.created_at AS minted_at, reset_token.expires_at
-                    FROM reset_token JOIN account ON account.id = reset_token.account_id
-                        AND account.email_key = reset_token.email_key
-                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ?
-                        AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
-                    """,
-                arguments: [digest.bytes, now.timeIntervalSince1970]
+                """
+                SELECT \(Account.columns), reset_token.created_at AS minted_at, reset_token.expires_at
+                FROM reset_token JOIN account ON account.id = reset_token.account_id
+                    AND account.email_key = reset_token.email_key
+                WHERE digest = ? AND consumed_at IS NULL AND expires_at > ?
+                    AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
+                """,
+                [digest.bytes, now.timeIntervalSince1970]
             ) { row in
                 let account = try Account(row: row)
                 let token = StoredResetToken(
@@ -144,11 +144,11 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
             // If the token doesn't exist, the query reads the token after it in the index. So the time of the query doesn't disclose
             // whether the token exists.
             try database.first(
-                sql: """
-                    SELECT digest = ?1 AND consumed_at IS NULL AND expires_at <= ?2
-                    FROM reset_token WHERE digest >= ?1 ORDER BY digest LIMIT 1
-                    """,
-                arguments: [digest.bytes, now.timeIntervalSince1970]
+                """
+                SELECT digest = ?1 AND consumed_at IS NULL AND expires_at <= ?2
+                FROM reset_token WHERE digest >= ?1 ORDER BY digest LIMIT 1
+                """,
+                [digest.bytes, now.timeIntervalSince1970]
             ) { $0[0] } ?? false
         }
     }
@@ -194,16 +194,16 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
             )
             guard let account else { return false }
             try database.execute(
-                sql: """
-                    UPDATE account SET password_hash = ?, epoch = max(epoch + 1, ?), state = 'active', is_verified = 1 WHERE id = ?
-                    """,
-                arguments: [passwordHash, epoch, account]
+                """
+                UPDATE account SET password_hash = ?, epoch = max(epoch + 1, ?), state = 'active', is_verified = 1 WHERE id = ?
+                """,
+                [passwordHash, epoch, account]
             )
             try database.execute(
-                sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
-                arguments: [time, account]
+                "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
+                [time, account]
             )
-            try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [account])
+            try database.execute("DELETE FROM session WHERE account_id = ?", [account])
             try confirmation.insert(into: database)
             try effect?.finish(in: database)
             return true
@@ -245,8 +245,8 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     /// - Throws: `StoreFailure`, also if the account doesn't exist (foreign key) or the digest is taken.
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         try await database.execute(
-            sql: "INSERT INTO freeze_token (digest, account_id, expires_at) VALUES (?, ?, ?)",
-            arguments: [digest.bytes, account.description, expiresAt.timeIntervalSince1970]
+            "INSERT INTO freeze_token (digest, account_id, expires_at) VALUES (?, ?, ?)",
+            [digest.bytes, account.description, expiresAt.timeIntervalSince1970]
         )
     }
 
@@ -254,7 +254,7 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     /// - Parameter digest: The digest of the token.
     /// - Throws: `StoreFailure`.
     public func discard(_ digest: TokenDigest) async throws {
-        try await database.execute(sql: "DELETE FROM freeze_token WHERE digest = ?", arguments: [digest.bytes])
+        try await database.execute("DELETE FROM freeze_token WHERE digest = ?", [digest.bytes])
     }
 
     /// Returns the account of a valid token; `nil` if the token is unknown, used or expired, or if the account is suspended, inactive or
@@ -268,12 +268,12 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
         try database.lookUp { database in
             try database.firstRow(
-                sql: """
-                    SELECT \(Account.columns) FROM freeze_token JOIN account ON account.id = freeze_token.account_id
-                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ?
-                        AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
-                    """,
-                arguments: [digest.bytes, now.timeIntervalSince1970]
+                """
+                SELECT \(Account.columns) FROM freeze_token JOIN account ON account.id = freeze_token.account_id
+                WHERE digest = ? AND consumed_at IS NULL AND expires_at > ?
+                    AND account.state IN ('active', 'frozen') AND account.purge_at IS NULL
+                """,
+                [digest.bytes, now.timeIntervalSince1970]
             ).map(Account.init(row:))
         }
     }
@@ -302,16 +302,13 @@ public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
                 arguments: [now.timeIntervalSince1970, digest.bytes]
             )
             guard let account else { return false }
-            try database.execute(
-                sql: "UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = ?",
-                arguments: [account]
-            )
+            try database.execute("UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = ?", [account])
             // An intruder may have received a reset link that is still valid, and could unlock the account with this link.
             try database.execute(
-                sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
-                arguments: [now.timeIntervalSince1970, account]
+                "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
+                [now.timeIntervalSince1970, account]
             )
-            try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [account])
+            try database.execute("DELETE FROM session WHERE account_id = ?", [account])
             return true
         }
     }

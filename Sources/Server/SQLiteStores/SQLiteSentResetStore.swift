@@ -42,33 +42,33 @@ public struct SQLiteSentResetStore: SentResetStore {
         let (id, time) = (intent.uuidString.lowercased(), now.timeIntervalSince1970)
         return try await database.write { database in
             if let account, let bound = bounds.perAccount {
-                let sent = try database.firstRow(
-                    sql: """
-                        SELECT 1 FROM sent_reset WHERE account_id = ? AND sent_at > ? AND intent_id <> ?
-                        ORDER BY sent_at DESC LIMIT 1 OFFSET ?
-                        """,
-                    arguments: [account.description, time - bound.window / .seconds(1), id, bound.quota - 1]
+                let isExceeded = try database.hasRow(
+                    """
+                    SELECT 1 FROM sent_reset WHERE account_id = ? AND sent_at > ? AND intent_id <> ?
+                    ORDER BY sent_at DESC LIMIT 1 OFFSET ?
+                    """,
+                    [account.description, time - bound.window / .seconds(1), id, bound.quota - 1]
                 )
-                if sent != nil { return .accountExceeded }
+                if isExceeded { return .accountExceeded }
             }
             if let bound = bounds.overall {
                 // The burst is a part of the quota. For example, if the burst is a tenth of the quota, at most `burst` emails are admitted
                 // within each tenth of the window.
                 let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
                 let sent = try database.firstRow(
-                    sql: """
-                        SELECT sent_at FROM sent_reset WHERE sent_at > ? AND intent_id <> ?
-                        ORDER BY sent_at DESC LIMIT 1 OFFSET ?
-                        """,
-                    arguments: [time - span, id, bound.burst - 1]
+                    """
+                    SELECT sent_at FROM sent_reset WHERE sent_at > ? AND intent_id <> ?
+                    ORDER BY sent_at DESC LIMIT 1 OFFSET ?
+                    """,
+                    [time - span, id, bound.burst - 1]
                 )
                 if let sent { return .later(Date(timeIntervalSince1970: sent["sent_at"] + span)) }
             }
-            let isRecorded = try database.firstRow(sql: "SELECT 1 FROM sent_reset WHERE intent_id = ?", arguments: [id]) != nil
+            let isRecorded = try database.hasRow("SELECT 1 FROM sent_reset WHERE intent_id = ?", [id])
             let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
             try database.executeCached(
-                sql: "INSERT OR REPLACE INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES (?, ?, ?, ?)",
-                arguments: [id, account?.description, time, time + span / .seconds(1)]
+                "INSERT OR REPLACE INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES (?, ?, ?, ?)",
+                [id, account?.description, time, time + span / .seconds(1)]
             )
             return isRecorded ? .reservedAgain : .reserved
         }
@@ -82,8 +82,8 @@ public struct SQLiteSentResetStore: SentResetStore {
     /// - Throws: `StoreFailure`. The caller can repeat the call later.
     public func cancel(_ intent: MailIntent.ID, reservedAt time: Date) async throws {
         try await database.execute(
-            sql: "DELETE FROM sent_reset WHERE intent_id = ? AND sent_at = ?",
-            arguments: [intent.uuidString.lowercased(), time.timeIntervalSince1970]
+            "DELETE FROM sent_reset WHERE intent_id = ? AND sent_at = ?",
+            [intent.uuidString.lowercased(), time.timeIntervalSince1970]
         )
     }
 

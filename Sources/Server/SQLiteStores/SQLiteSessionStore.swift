@@ -36,11 +36,11 @@ public struct SQLiteSessionStore: SessionStore {
         try await database.write { database in
             let created = session.createdAt.timeIntervalSince1970
             try database.executeCached(
-                sql: """
-                    INSERT INTO session (id, account_id, created_at, refreshed_at, device_name)
-                    SELECT ?1, id, ?2, ?2, ?5 FROM account WHERE id = ?3 AND epoch = ?4 AND state = 'active' AND purge_at IS NULL
-                    """,
-                arguments: [session.id.description, created, session.accountID.description, epoch, session.deviceName]
+                """
+                INSERT INTO session (id, account_id, created_at, refreshed_at, device_name)
+                SELECT ?1, id, ?2, ?2, ?5 FROM account WHERE id = ?3 AND epoch = ?4 AND state = 'active' AND purge_at IS NULL
+                """,
+                [session.id.description, created, session.accountID.description, epoch, session.deviceName]
             )
             guard database.changesCount == 1 else { return false }
             try Self.insert(refresh, session: session.id, parent: nil, into: database)
@@ -73,12 +73,12 @@ public struct SQLiteSessionStore: SessionStore {
     ) async throws -> RotationOutcome {
         try await database.write { database in
             let found = try database.firstRow(
-                sql: """
-                    SELECT session.*, refresh_token.parent, refresh_token.used_at
-                    FROM refresh_token JOIN session ON session.id = refresh_token.session_id
-                    WHERE refresh_token.digest = ?
-                    """,
-                arguments: [presented.bytes]
+                """
+                SELECT session.*, refresh_token.parent, refresh_token.used_at
+                FROM refresh_token JOIN session ON session.id = refresh_token.session_id
+                WHERE refresh_token.digest = ?
+                """,
+                [presented.bytes]
             )
             guard let found else { return .refused }
             let session = try StoredSession(row: found)
@@ -99,10 +99,7 @@ public struct SQLiteSessionStore: SessionStore {
                 try Self.use(presented, parent: found["parent"], at: time, rules, in: database)
             }
             try Self.insert(next, session: session.id, parent: presented, into: database)
-            try database.executeCached(
-                sql: "UPDATE session SET refreshed_at = ? WHERE id = ?",
-                arguments: [time, session.id.description]
-            )
+            try database.executeCached("UPDATE session SET refreshed_at = ? WHERE id = ?", [time, session.id.description])
             return .rotated(session)
         }
     }
@@ -118,8 +115,8 @@ public struct SQLiteSessionStore: SessionStore {
         let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
             try database.execute(
-                sql: "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
-                arguments: [refresh.bytes]
+                "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
+                [refresh.bytes]
             )
             try effect?.finish(in: database)
         }
@@ -155,10 +152,7 @@ public struct SQLiteSessionStore: SessionStore {
     public func end(_ id: StoredSession.ID, of account: Account.ID) async throws -> Bool {
         let effect = IdempotentEffect.current(in: database)
         return try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM session WHERE id = ? AND account_id = ?",
-                arguments: [id.description, account.description]
-            )
+            try database.execute("DELETE FROM session WHERE id = ? AND account_id = ?", [id.description, account.description])
             guard database.changesCount == 1 else { return false }
             try effect?.finish(in: database)
             return true
@@ -171,10 +165,7 @@ public struct SQLiteSessionStore: SessionStore {
     ///   - id: The session that stays open. If the account has no such session, all sessions end.
     /// - Throws: `StoreFailure`.
     public func endAll(of account: Account.ID, except id: StoredSession.ID) async throws {
-        try await database.execute(
-            sql: "DELETE FROM session WHERE account_id = ? AND id <> ?",
-            arguments: [account.description, id.description]
-        )
+        try await database.execute("DELETE FROM session WHERE account_id = ? AND id <> ?", [account.description, id.description])
     }
 
     /// Returns whether a session exists. The method doesn't check the age of the session; ``rotate(_:to:at:rules:)`` checks it.
@@ -183,9 +174,7 @@ public struct SQLiteSessionStore: SessionStore {
     /// - Parameter id: The session of an access token.
     /// - Throws: `StoreFailure`.
     public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
-        try database.lookUp { database in
-            try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
-        }
+        try database.lookUp { try $0.hasRow("SELECT 1 FROM session WHERE id = ?", [id.description]) }
     }
 
     /// Removes up to 500 sessions that expired more than a week ago, and up to 500 tokens that were used longer ago than the idle limit. If
@@ -218,8 +207,8 @@ extension SQLiteSessionStore {
         into database: Database
     ) throws {
         try database.executeCached(
-            sql: "INSERT INTO refresh_token (digest, session_id, parent) VALUES (?, ?, ?)",
-            arguments: [digest.bytes, session.description, parent?.bytes]
+            "INSERT INTO refresh_token (digest, session_id, parent) VALUES (?, ?, ?)",
+            [digest.bytes, session.description, parent?.bytes]
         )
     }
 
@@ -239,16 +228,13 @@ extension SQLiteSessionStore {
         _ rules: SessionRules,
         in database: Database
     ) throws {
-        try database.executeCached(
-            sql: "UPDATE refresh_token SET used_at = ? WHERE digest = ?",
-            arguments: [time, digest.bytes]
-        )
+        try database.executeCached("UPDATE refresh_token SET used_at = ? WHERE digest = ?", [time, digest.bytes])
         guard let parent else { return }
         // A used token is accepted again within the repeat window after its use. For the siblings, the statement stores a time of use that
         // lies before this window, so the store accepts none of them.
         try database.executeCached(
-            sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
-            arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]
+            "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
+            [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]
         )
     }
 
@@ -263,6 +249,6 @@ extension SQLiteSessionStore {
 
     /// Ends a session. The foreign key removes its tokens.
     private static func delete(_ id: StoredSession.ID, from database: Database) throws {
-        try database.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [id.description])
+        try database.execute("DELETE FROM session WHERE id = ?", [id.description])
     }
 }

@@ -35,8 +35,8 @@ public struct SQLiteSigningKeyStore: SigningKeyStore {
             try database.execute(sql: "DELETE FROM signing_key")
             for key in new.keys {
                 try database.execute(
-                    sql: "INSERT INTO signing_key (id, sealed, created_at, signs_from, retired_at) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [
+                    "INSERT INTO signing_key (id, sealed, created_at, signs_from, retired_at) VALUES (?, ?, ?, ?, ?)",
+                    [
                         key.id, key.sealed, key.createdAt.timeIntervalSince1970, key.signsFrom.timeIntervalSince1970,
                         key.retiredAt?.timeIntervalSince1970,
                     ]

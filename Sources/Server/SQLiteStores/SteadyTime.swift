@@ -45,8 +45,8 @@ public struct SteadyTime: Sendable {
         let now = snapshot()
         let steady = origin + now.bootNanoseconds
         try await database.execute(
-            sql: "UPDATE steady_time SET wall_ns = ?, steady_ns = ? WHERE boot_id = ? AND steady_ns < ?",
-            arguments: [now.wallNanoseconds, steady, now.bootID, steady]
+            "UPDATE steady_time SET wall_ns = ?, steady_ns = ? WHERE boot_id = ? AND steady_ns < ?",
+            [now.wallNanoseconds, steady, now.bootID, steady]
         )
     }
 
@@ -61,7 +61,7 @@ public struct SteadyTime: Sendable {
     ///   - now: The present times of the machine's boot clock and wall clock.
     ///   - database: The writer's connection, within a transaction, so that all processes agree on the origin.
     private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
-        let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
+        let row = try database.firstRow("SELECT * FROM steady_time", [])
         // On systems without boot ids, the stored origin may be from any boot.
         if let row, !now.bootID.isEmpty, row["boot_id"] == now.bootID { return row["origin_ns"] }
         var steady = now.wallNanoseconds
@@ -74,8 +74,8 @@ public struct SteadyTime: Sendable {
         }
         steady = max(steady, newest)
         try database.execute(
-            sql: "INSERT OR REPLACE INTO steady_time (id, boot_id, origin_ns, wall_ns, steady_ns) VALUES (1, ?, ?, ?, ?)",
-            arguments: [now.bootID, steady - now.bootNanoseconds, now.wallNanoseconds, steady]
+            "INSERT OR REPLACE INTO steady_time (id, boot_id, origin_ns, wall_ns, steady_ns) VALUES (1, ?, ?, ?, ?)",
+            [now.bootID, steady - now.bootNanoseconds, now.wallNanoseconds, steady]
         )
         return steady - now.bootNanoseconds
     }

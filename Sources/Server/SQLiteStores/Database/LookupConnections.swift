@@ -50,24 +50,30 @@ final class LookupConnections: Sendable {
 extension SQLiteDatabase {
     /// Executes one statement in a transaction, like ``write(_:)``. Each connection prepares the statement only once.
     /// - Throws: `StoreFailure`.
-    func execute(sql: String, arguments: [(any DatabaseValueConvertible & Sendable)?] = []) async throws {
+    func execute(_ sql: String, _ arguments: [(any DatabaseValueConvertible & Sendable)?] = []) async throws {
         try await write { database in
             let values: [(any DatabaseValueConvertible)?] = arguments.map { $0 }
-            try database.executeCached(sql: sql, arguments: StatementArguments(values))
+            try database.executeCached(sql, StatementArguments(values))
         }
     }
 }
 
-/// Helpers that cache prepared statements for each connection, because preparing most statements takes longer than running them.
+/// Methods that take a statement and its arguments. Except ``execute(_:_:)``, they cache prepared statements for each connection, because
+/// preparing most statements takes longer than running them.
 extension Database {
+    /// Executes a statement that is too rare for the cache.
+    func execute(_ sql: String, _ arguments: StatementArguments) throws {
+        try execute(sql: sql, arguments: arguments)
+    }
+
     /// Executes a statement. Each connection prepares the statement only once.
-    func executeCached(sql: String, arguments: StatementArguments) throws {
+    func executeCached(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
     /// Reads the first row of a statement's result without copying it. The row is valid only within the closure. If you need the row after
-    /// the call, use ``firstRow(sql:arguments:)``.
-    func first<Value>(sql: String, arguments: StatementArguments, _ read: (Row) throws -> Value) throws -> Value? {
+    /// the call, use ``firstRow(_:_:)``.
+    func first<Value>(_ sql: String, _ arguments: StatementArguments, _ read: (Row) throws -> Value) throws -> Value? {
         // The row belongs to the cursor and becomes invalid when the cursor ends.
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(read) }
@@ -80,14 +86,19 @@ extension Database {
     /// - Returns: Whether the table may have more rows to delete.
     func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
         try execute(
-            sql: "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
-            arguments: [argument.timeIntervalSince1970]
+            "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
+            [argument.timeIntervalSince1970]
         )
         return changesCount == 500
     }
 
+    /// Returns whether the result of a statement has a row.
+    func hasRow(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
+        try first(sql, arguments) { _ in true } ?? false
+    }
+
     /// Returns a copy of the first row of a statement's result; `nil` if there is none.
-    func firstRow(sql: String, arguments: StatementArguments) throws -> Row? {
+    func firstRow(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
         try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 }

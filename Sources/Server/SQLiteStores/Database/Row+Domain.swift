@@ -86,12 +86,12 @@ extension MailIntent {
         let columns = subject.columns
         let created = createdAt.timeIntervalSince1970
         try database.executeCached(
-            sql: """
-                INSERT INTO mail_intent
-                    (id, kind, email, account_id, text, language, created_at, due_at, failures, client, request_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+            """
+            INSERT INTO mail_intent
+                (id, kind, email, account_id, text, language, created_at, due_at, failures, client, request_id)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 id.text, columns.kind, columns.email?.text, columns.account?.description, columns.text, language.rawValue,
                 created,
                 created, failures, origin.client, origin.requestID,

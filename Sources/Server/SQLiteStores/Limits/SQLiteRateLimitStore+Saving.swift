@@ -71,7 +71,7 @@ extension SQLiteRateLimitStore: Service {
     public func close() async throws {
         guard journal != nil else { return }
         try await save()
-        try await database.execute(sql: "UPDATE rate_limit_process SET is_clean = 1")
+        try await database.execute("UPDATE rate_limit_process SET is_clean = 1")
     }
 }
 
@@ -109,12 +109,12 @@ extension SQLiteRateLimitStore {
                 try ConsumedQuota(rows: rows, covers: now).keep(in: database)
                 // The condition uses the boot clock, because an operator can't set this clock.
                 try database.executeCached(
-                    sql: """
-                        DELETE FROM rate_limit WHERE (policy, key) IN (
-                            SELECT policy, key FROM rate_limit WHERE boot_id = ? AND ends_ns <= ? LIMIT ?
-                        )
-                        """,
-                    arguments: [now.bootID, now.bootNanoseconds, Self.batch]
+                    """
+                    DELETE FROM rate_limit WHERE (policy, key) IN (
+                        SELECT policy, key FROM rate_limit WHERE boot_id = ? AND ends_ns <= ? LIMIT ?
+                    )
+                    """,
+                    [now.bootID, now.bootNanoseconds, Self.batch]
                 )
                 return (rows.count, database.changesCount)
             }
