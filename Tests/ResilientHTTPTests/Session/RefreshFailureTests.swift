@@ -148,8 +148,10 @@ import Timekeeping
             try await session.refreshNow(timeout: .seconds(30))
         }()
         while isOver.value == 0, !Task.isCancelled {
-            for _ in 0..<10 { await Task.yield() }
-            clock.advance(by: .milliseconds(20))
+            // Ends the delay between the attempts, and no deadline: the deadlines are seconds later.
+            let next = clock.nextDeadline.map { clock.now.duration(to: $0) }
+            if let next, next < .seconds(1) { clock.advance(by: next) }
+            await Task.yield()
         }
         try await refresh
         #expect(tokens.withLock(\.self) == ["rt1", "rt1"])
