@@ -140,14 +140,14 @@ private struct Note: Codable, Hashable {
 
     @Test("A failed request throws URLSession's error, with the client's error beneath")
     func failures() async throws {
-        let server = try LoopbackServer([])
-        let url = try #require(URL(string: server.origin))
-        await server.close()
-        var session = HoldfastSession(APIClient(baseURL: url, timeout: .seconds(300)))
-        session.options = [.retry(.never), .attemptTimeout(.seconds(300))]
-        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
-        #expect(error?.code == .cannotConnectToHost)
-        #expect(error?.userInfo[NSUnderlyingErrorKey] is APIError)
+        try await LoopbackServer.withClosedPort { port in
+            let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+            var session = HoldfastSession(APIClient(baseURL: url, timeout: .seconds(300)))
+            session.options = [.retry(.never), .attemptTimeout(.seconds(300))]
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(error?.code == .cannotConnectToHost)
+            #expect(error?.userInfo[NSUnderlyingErrorKey] is APIError)
+        }
     }
 
     @Test("The timeout of a request bounds one attempt")

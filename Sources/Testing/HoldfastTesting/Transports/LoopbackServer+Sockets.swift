@@ -35,6 +35,30 @@ extension LoopbackServer {
     /// - Returns: The port.
     /// - Throws: ``SetupFailure`` with the system call that failed.
     static func listen(_ descriptor: Int32) throws -> Int {
+        let port = try takePort(for: descriptor)
+        #if canImport(Darwin)
+            let listening = Darwin.listen(descriptor, 16)
+        #else
+            let listening = Glibc.listen(descriptor, 16)
+        #endif
+        guard listening == 0 else { throw SetupFailure(call: "listen", number: errno) }
+        return port
+    }
+
+    /// Runs a closure with a port of the loopback that refuses connections. A socket that doesn't listen has the port until the closure
+    /// ends, so no other server gets it.
+    package static func withClosedPort(_ body: (_ port: Int) async throws -> Void) async throws {
+        let descriptor = makeSocket()
+        guard descriptor >= 0 else { throw SetupFailure(call: "socket", number: errno) }
+        defer { _ = closeSocket(descriptor) }
+        try await body(try takePort(for: descriptor))
+    }
+
+    /// Binds a socket to any free port of the loopback.
+    /// - Parameter descriptor: The socket, which the caller closes after an error.
+    /// - Returns: The port.
+    /// - Throws: ``SetupFailure`` with the system call that failed.
+    private static func takePort(for descriptor: Int32) throws -> Int {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -43,12 +67,6 @@ extension LoopbackServer {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
         guard bound == 0 else { throw SetupFailure(call: "bind", number: errno) }
-        #if canImport(Darwin)
-            let listening = Darwin.listen(descriptor, 16)
-        #else
-            let listening = Glibc.listen(descriptor, 16)
-        #endif
-        guard listening == 0 else { throw SetupFailure(call: "listen", number: errno) }
         let named = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }

@@ -13,11 +13,13 @@ extension TransportCheck {
     ///   POST could then take effect twice.
     static let failures: [TransportCheck] = [
         TransportCheck("Reports a refused connection as unreachable and not sent") { transport in
-            for method in [HTTPRequest.Method.get, .post] {
-                let server = try LoopbackServer([])
-                await server.close()
-                let error = try await failure { _ = try await exchange(transport, server.request(method: method)) }
-                try expect(error.code == .unreachable && !error.wasSent && error.cause != nil, "\(error), sent: \(error.wasSent)")
+            try await LoopbackServer.withClosedPort { port in
+                for method in [HTTPRequest.Method.get, .post] {
+                    let request = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: "/a")
+                    let error = try await failure { _ = try await exchange(transport, request) }
+                    let sent = "\(error), sent: \(error.wasSent)"
+                    try expect(error.code == .unreachable && !error.wasSent && error.cause != nil, sent)
+                }
             }
         },
         TransportCheck("Reports an unknown host name as unreachable and not sent") { transport in

@@ -88,11 +88,11 @@ extension TransportCheck {
             }
         },
         TransportCheck("Reports a request as possibly sent if its redirect leads to a closed port") { transport in
-            let closed = try LoopbackServer([])
-            await closed.close()
-            try await withServer(respond("302 X", ["Location: \(closed.origin)/c"])) { server in
-                let error = try await failure { _ = try await exchange(transport, server.request()) }
-                try expect(error.code == .unreachable && error.wasSent, "\(error), sent: \(error.wasSent)")
+            try await LoopbackServer.withClosedPort { port in
+                try await withServer(respond("302 X", ["Location: http://127.0.0.1:\(port)/c"])) { server in
+                    let error = try await failure { _ = try await exchange(transport, server.request()) }
+                    try expect(error.code == .unreachable && error.wasSent, "\(error), sent: \(error.wasSent)")
+                }
             }
         },
         TransportCheck("Follows circular redirects \(Redirection.most) times, and returns the last one") { transport in
