@@ -73,7 +73,7 @@ extension TransportCheck {
                 [(nil, nil), ("http", nil), ("http", ""), ("ftp", "127.0.0.1"), ("http", "a b")] as [(String?, String?)]
             for (scheme, authority) in addresses {
                 let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/a")
-                let error = try await failure { _ = try await exchange(transport, request, timeout: .seconds(1)) }
+                let error = try await failure { _ = try await exchange(transport, request) }
                 try expect(error.code == .invalidRequest && !error.wasSent, "\(scheme ?? "-")://\(authority ?? "-"): \(error)")
             }
         },
@@ -96,7 +96,7 @@ extension TransportCheck {
             try await withServer(connections: [[kept, .reset("")], [kept], [kept]]) { server in
                 _ = try await exchange(transport, server.request())
                 do {
-                    _ = try await exchange(transport, server.request(method: .put), [1], timeout: .seconds(60))
+                    _ = try await exchange(transport, server.request(method: .put), [1])
                 } catch let error as TransportError {
                     try expect(error.code == .connectionLost && error.wasSent, "\(error)")
                 }

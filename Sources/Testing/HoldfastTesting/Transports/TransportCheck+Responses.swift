@@ -72,7 +72,7 @@ extension TransportCheck {
             for challenge in ["Bearer", "Basic realm=\"x\"", "Bearer error=\"invalid_token\""] {
                 try await withServer(respond("401 X", ["WWW-Authenticate: \(challenge)"], body: "{}"), respond("200 OK")) {
                     server in
-                    let (response, body) = try await exchange(transport, server.request(), timeout: .seconds(20))
+                    let (response, body) = try await exchange(transport, server.request())
                     try expect(response.status.code == 401 && body == Array("{}".utf8), "\(challenge): read \(response)")
                     try expect(server.received.count == 1, "\(challenge): sent \(server.received.count) requests")
                 }
