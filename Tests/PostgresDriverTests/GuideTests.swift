@@ -4,6 +4,13 @@ import Logging
 import PostgresDriver
 import Testing
 
+extension PostgresSettings {
+    /// The guide has the standard timeouts. Here they are long, because a busy machine can pause for longer.
+    fileprivate init(url: String) throws {
+        self = try patientSettings(url: url)
+    }
+}
+
 @Suite struct GuideTests {
     @Test("Getting started: writes a row and counts")
     func gettingStarted() async throws {

@@ -8,6 +8,13 @@ import PostgresDriver
 import PostgresStores
 import Testing
 
+extension PostgresSettings {
+    /// The guide has the standard timeouts. Here they are long, because a busy machine can pause for longer.
+    fileprivate init(url: String) throws {
+        self = try TemporaryDatabase.settings(url)
+    }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct GuideTests {
     @Test("Getting started: creates the tables and finds no account")
     func gettingStarted() async throws {

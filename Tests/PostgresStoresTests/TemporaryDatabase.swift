@@ -17,12 +17,17 @@ struct TemporaryDatabase: Sendable {
     var others: PostgresAccountStores { PostgresAccountStores(other, emailKeys: keys) }
 
     static func connect(_ url: String, maximum: Int = 4) throws -> PostgresDatabase {
-        var settings = try PostgresSettings(url: url)
+        var settings = try settings(url)
         settings.maximum = maximum
-        // Hundreds of tests share the machine.
+        return PostgresDatabase(PostgresClient(settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    /// Returns settings with long timeouts, because hundreds of tests share the machine.
+    static func settings(_ url: String) throws -> PostgresSettings {
+        var settings = try PostgresSettings(url: url)
         (settings.queryTimeout, settings.acquireTimeout) = (.seconds(60), .seconds(60))
         (settings.statementTimeout, settings.lockTimeout) = (.seconds(60), .seconds(60))
-        return PostgresDatabase(PostgresClient(settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        return settings
     }
 }
 

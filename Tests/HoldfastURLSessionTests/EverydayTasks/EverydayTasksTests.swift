@@ -25,8 +25,7 @@ private struct Note: Codable, Hashable {
     @Test("A beginner's first call takes three lines")
     func first() async throws {
         let noteResponse = response("200 OK", body: #"{"id":1,"title":"a"}"#)
-        // If the machine pauses, the client repeats the request after its standard timeout.
-        try await withServer(noteResponse, noteResponse) { server in
+        try await withServer(noteResponse) { server in
             let url = try #require(URL(string: server.origin))
             // snippet: task-first-call
             let api = APIClient(baseURL: url)
@@ -65,9 +64,8 @@ private struct Note: Codable, Hashable {
     @Test("Code for URLSession keeps its structure and gains retries")
     func dataForRequest() async throws {
         let success = response("200 OK", ["X-A: b"], body: "hello")
-        try await withServer(response("503 X"), success, success) { server in
+        try await withServer(response("503 X"), success) { server in
             let url = try #require(URL(string: server.origin))
-            let begin = ContinuousClock.now
             // snippet: task-data-for
             let session = HoldfastSession(baseURL: url)
             var request = URLRequest(url: url.appending(path: "notes"))
@@ -77,11 +75,23 @@ private struct Note: Codable, Hashable {
             let head = try #require(response as? HTTPURLResponse)
             #expect(data == Data("hello".utf8) && head.statusCode == 200 && head.value(forHTTPHeaderField: "X-A") == "b")
             #expect(head.url == url.appending(path: "notes"))
-            // If the machine pauses, the client repeats the request after its standard timeout.
-            let isInTime = begin.duration(to: .now) < .seconds(10)
-            #expect(server.received.count == 2 || !isInTime)
+            #expect(server.received.count == 2)
             #expect(server.received.last?.header("Accept") == "text/plain")
         }
+    }
+}
+
+/// The documentation shows the standard timeouts. Here they are long, because a busy machine can pause for longer.
+extension APIClient {
+    fileprivate init(baseURL: URL) {
+        self.init(baseURL: baseURL, timeout: .seconds(300))
+        attemptTimeout = .seconds(300)
+    }
+}
+
+extension HoldfastSession {
+    fileprivate init(baseURL: URL) {
+        self.init(APIClient(baseURL: baseURL))
     }
 }
 
