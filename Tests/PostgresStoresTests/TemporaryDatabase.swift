@@ -25,8 +25,10 @@ struct TemporaryDatabase: Sendable {
     /// Returns settings with long timeouts, because hundreds of tests share the machine.
     static func settings(_ url: String) throws -> PostgresSettings {
         var settings = try PostgresSettings(url: url)
-        (settings.queryTimeout, settings.acquireTimeout) = (.seconds(60), .seconds(60))
-        (settings.statementTimeout, settings.lockTimeout) = (.seconds(60), .seconds(60))
+        (settings.queryTimeout, settings.acquireTimeout) = (.seconds(240), .seconds(240))
+        (settings.statementTimeout, settings.lockTimeout) = (.seconds(240), .seconds(240))
+        // Tests wait within a transaction until another one waits for its locks.
+        settings.idleInTransactionTimeout = .seconds(240)
         return settings
     }
 }

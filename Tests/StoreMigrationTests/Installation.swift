@@ -42,7 +42,7 @@ struct Installation: Sendable {
     /// Executes SQL on a new connection, like another process.
     func execute(_ sql: String) async throws {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(240)
         try await DatabaseQueue(path: file.path, configuration: configuration).write { try $0.execute(sql: sql) }
     }
 
@@ -70,8 +70,9 @@ func withPostgres(_ body: @Sendable (PostgresDatabase) async throws -> Void) asy
     var settings = try PostgresSettings(url: try await PostgresServer.shared().createDatabase())
     settings.maximum = 4
     // Hundreds of tests share the machine.
-    (settings.queryTimeout, settings.acquireTimeout) = (.seconds(60), .seconds(60))
-    (settings.statementTimeout, settings.lockTimeout) = (.seconds(60), .seconds(60))
+    (settings.queryTimeout, settings.acquireTimeout) = (.seconds(240), .seconds(240))
+    (settings.statementTimeout, settings.lockTimeout) = (.seconds(240), .seconds(240))
+    settings.idleInTransactionTimeout = .seconds(240)
     let client = PostgresClient(settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await body(PostgresDatabase(client))) } catch { outcome = .failure(error) }
