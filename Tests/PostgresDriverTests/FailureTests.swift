@@ -9,14 +9,21 @@ import Testing
 
 /// Timeouts that a test waits for are long enough for the other statements of the test on a machine that pauses.
 @Suite struct FailureTests {
+    /// Lets a statement sleep until the test ends it.
+    private static func waitsForStatement(_ settings: inout PostgresSettings) {
+        (settings.queryTimeout, settings.statementTimeout) = (.seconds(600), .seconds(600))
+    }
+
     @Test("A new connection replaces one whose backend was terminated", arguments: [true, false])
     func terminated(isExecuting: Bool) async throws {
-        try await withClient { client, server, database in
+        try await withClient {
+            Self.waitsForStatement(&$0)
+        } _: { client, server, database in
             let first = try await client.execute("SELECT pg_backend_pid()").rows[0].value(0) as Int
             let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'"
             if isExecuting {
                 async let slow = client.execute(
-                    "SELECT pg_backend_pid() FROM pg_sleep(CASE WHEN pg_backend_pid() = $1 THEN 30 ELSE 0 END)",
+                    "SELECT pg_backend_pid() FROM pg_sleep(CASE WHEN pg_backend_pid() = $1 THEN 600 ELSE 0 END)",
                     [.integer(first)]
                 )
                 try await waitUntil("the query runs") {
@@ -90,7 +97,7 @@ import Testing
             $0.queryTimeout = .seconds(2)
         } _: { client, server, database in
             try await waitUntil("the client is connected") { (try? await client.execute("SELECT 1")) != nil }
-            await #expect(throws: PostgresError.deadlineExceeded) { try await client.execute("SELECT pg_sleep(30)") }
+            await #expect(throws: PostgresError.deadlineExceeded) { try await client.execute("SELECT pg_sleep(80)") }
             try await expectNoTransaction(in: database, of: server)
             try await waitUntil("the client is connected") { (try? await client.execute("SELECT 1")) != nil }
         }
@@ -99,13 +106,14 @@ import Testing
     @Test("Canceling the task cancels the statement, and a wait for a connection")
     func cancellation() async throws {
         try await withClient {
+            Self.waitsForStatement(&$0)
             $0.maximum = 1
         } _: { client, server, database in
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
             let slow = Task {
                 try await client.transaction { transaction in
                     try await transaction.execute("INSERT INTO t VALUES (1)")
-                    try await transaction.execute("SELECT pg_sleep(30)")
+                    try await transaction.execute("SELECT pg_sleep(600)")
                 }
             }
             try await waitUntil("the query runs") {
