@@ -244,8 +244,10 @@ import Testing
                         accepted.append(try await source.addAccount("more\(accepted.count)@example.com"))
                         // Produces load without racing with the copy.
                         try await Task.sleep(for: .milliseconds(2))
-                    } catch let failure as StoreFailure {
+                    } catch let failure as StoreFailure where failure.message.contains("DATABASE_URL") {
                         return (accepted, failure)
+                    } catch let failure as StoreFailure where failure.isBusy {
+                        // On a busy machine, a final pass can hold the lock for longer than a write waits for it.
                     }
                 }
             }
@@ -264,7 +266,7 @@ import Testing
             let (accepted, failure) = try await writes.value
             // The copy never started again.
             #expect(copied.withLock { $0 == $0.sorted() })
-            #expect(failure.isBusy && failure.message.contains("DATABASE_URL"))
+            #expect(failure.isBusy)
             #expect(!accepted.isEmpty)
             #expect(try await installation.target.accounts.accounts() == source.accounts.accounts())
             #expect(try await installation.number("SELECT count(*) FROM account_email") == 1_200 + accepted.count)
