@@ -189,7 +189,12 @@ import Testing
             // A write is not blocked by the waiting truncation.
             try await stores.addAccount("carla@example.com")
             try reader.inDatabase { try $0.execute(sql: "COMMIT") }
-            try await scrub
+            do {
+                try await scrub
+            } catch let failure as StoreFailure where failure.isBusy {
+                // The machine paused for longer than a scrub waits. No read prevents the next one.
+                try await stores.records.scrub()
+            }
             let log = try FileManager.default.attributesOfItem(atPath: stores.path + "-wal")[.size] as? Int
             #expect(log == 0)
         }

@@ -162,6 +162,10 @@ import Testing
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: stores.path, configuration: configuration)
+            // The writes must not give up if the machine pauses.
+            _ = try await stores.database.pool.writeWithoutTransaction {
+                try Int.fetchOne($0, sql: "PRAGMA busy_timeout = 600000")
+            }
             try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for number in 0..<10 { tasks.addTask { try await stores.database.write { try $0.insert(number) } } }
