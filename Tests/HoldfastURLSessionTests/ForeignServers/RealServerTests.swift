@@ -35,7 +35,11 @@ struct RealServerTests {
             if let file = call.token { headers[.authorization] = "Bearer \(try server.text(of: file))" }
             for _ in 0..<call.earlier { _ = try await response(to: situation, in: .english, at: server, headers) }
             for language in [Language.spanish, .english] {
-                let (response, body) = try await response(to: situation, in: language, at: server, headers)
+                var (response, body) = try await self.response(to: situation, in: language, at: server, headers)
+                // If the machine pauses for the window of a limit, the server admits one more request.
+                while call.earlier > 0, response.statusCode == 200 {
+                    (response, body) = try await self.response(to: situation, in: language, at: server, headers)
+                }
                 #expect(response.statusCode == situation.status, "\(situation)")
                 #expect(body == situation.body(in: language), "\(situation)")
                 for name in [HTTPField.Name.retryAfter, .contentLanguage] {
@@ -45,13 +49,16 @@ struct RealServerTests {
                         "\(situation)"
                     )
                 }
-                let shown = await situation.shown(
-                    in: language,
-                    by: URLSessionTransport(),
-                    at: server.base,
-                    path: call.path,
-                    headers: headers
-                )
+                var shown: ErrorPresentation?
+                repeat {
+                    shown = await situation.shown(
+                        in: language,
+                        by: URLSessionTransport(),
+                        at: server.base,
+                        path: call.path,
+                        headers: headers
+                    )
+                } while call.earlier > 0 && shown == nil
                 let promised = await situation.shown(in: language)
                 #expect(shown != nil && shown?.message == promised?.message && shown?.title == promised?.title, "\(situation)")
                 #expect(shown?.fields == promised?.fields, "\(situation)")
