@@ -39,11 +39,10 @@ import Testing
 
     /// Waits until the client has noticed that its connection is lost.
     private func untilLost(_ client: ValkeyClient) async throws {
-        for _ in 0..<2_000 where client.isReady {
+        while client.isReady {
             _ = try? await client.send(ValkeyCommand("PING"), within: .milliseconds(50))
             try await Task.sleep(for: .milliseconds(1))
         }
-        try #require(!client.isReady)
     }
 
     @Test("Matches the replies of many concurrent commands")

@@ -23,11 +23,10 @@ import ValkeyDriver
     }
 
     private func untilLost(_ process: SharedLimits.Process) async throws {
-        for _ in 0..<4_000 where process.client.isReady {
+        while process.client.isReady {
             _ = try? await process.client.send(ValkeyCommand("PING"), within: .milliseconds(20))
             try await Task.sleep(for: .milliseconds(1))
         }
-        try #require(!process.client.isReady)
     }
 
     @Test("Decides by a share of the quota while the server is stopped")
