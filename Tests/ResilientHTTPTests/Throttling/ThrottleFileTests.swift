@@ -168,10 +168,11 @@ import Testing
 
     @Test("An app can also store a snapshot itself")
     func byHand() async throws {
-        let first = Throttler(clock: system, snapshotTime: SnapshotTime.now)
+        let time = SnapshotTime.now()
+        let first = Throttler(clock: system, snapshotTime: { time })
         for _ in 0..<10 { _ = try await first.decide(endpoint, user: "ana") }
         let data = try JSONEncoder().encode(first.snapshot(user: "ana"))
-        let second = Throttler(clock: system, snapshotTime: SnapshotTime.now)
+        let second = Throttler(clock: system, snapshotTime: { time })
         second.restore(try JSONDecoder().decode(ThrottleSnapshot.self, from: data), user: "ana")
         #expect(try await !second.decide(endpoint, user: "ana").isAllowed)
         #expect(try await second.decide(endpoint, user: "eva").isAllowed)

@@ -153,7 +153,7 @@ import Testing
 
     @Test("A thousand concurrent callers get exactly the quota")
     func race() async throws {
-        let throttler = Throttler()
+        let throttler = Throttler(clock: clock)
         let allowed = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<1_000 { group.addTask { try await throttler.decide(activities).isAllowed } }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
