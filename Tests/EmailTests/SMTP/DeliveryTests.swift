@@ -61,7 +61,8 @@ import Testing
     @Test("Reuses connections and never exceeds their limit")
     func connections() async throws {
         try await MailServer.run { server in
-            let delivery = SMTPDelivery(server) { $0.connectionLimit = 3 }
+            // A connection that closes because the machine pauses would be replaced by another one.
+            let delivery = SMTPDelivery(server) { ($0.connectionLimit, $0.idleTime) = (3, .seconds(600)) }
             try await withThrowingTaskGroup { tasks in
                 for number in 0..<40 {
                     tasks.addTask { try await delivery.deliver(try .accented(to: "ana\(number)@example.com")) }
