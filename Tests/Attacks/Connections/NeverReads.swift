@@ -41,7 +41,7 @@ public struct NeverReads: Attack {
                 largest = max(largest, server.residentMemory)
                 return connections.closedByServer() == connections.count
             },
-            within: .seconds(60)
+            within: .seconds(size.pick(small: 180, full: 60))
         )
         report.require("Users meanwhile", served: tally, percent: AttackedServer.servedPercent(size))
         let closed = connections.closedByServer()

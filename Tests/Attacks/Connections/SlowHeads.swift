@@ -35,7 +35,7 @@ public struct SlowHeads: Attack {
                 connections.send("a")
                 return connections.closedByServer() == connections.count
             },
-            within: .seconds(size.pick(small: 60, full: 30))
+            within: .seconds(size.pick(small: 180, full: 30))
         )
         report.require("Users meanwhile", served: tally, percent: AttackedServer.servedPercent(size))
         let closed = connections.closedByServer()
