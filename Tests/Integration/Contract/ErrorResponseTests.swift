@@ -40,12 +40,13 @@ import Testing
     @Test(
         "Refuses the fourth reset request within the hour with the exact delay",
         arguments: [
-            ("en", "You have tried to reset your password too many times. Please try again in 1 hour."),
-            ("es", "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en 1 hora."),
+            (Language.english, "You have tried to reset your password too many times. Please try again in "),
+            (.spanish, "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en "),
         ]
     )
-    func resetLimit(language: String, text: String) async throws {
+    func resetLimit(language: Language, text: String) async throws {
         try await withServer { server in
+            let begin = ContinuousClock.now
             let headers = ["Accept-Language: \(language)"]
             for _ in 0..<3 {
                 let response = try await server.post(
@@ -59,9 +60,10 @@ import Testing
             #expect(refused.status == 429)
             let json = try refused.json()
             #expect(json["error.code"] == "RATE_LIMIT_EXCEEDED")
-            #expect(json["error.message"]?.stringValue == text)
-            let seconds = try #require(refused["Retry-After"].flatMap(Int.init))
-            #expect((3_500...3_600).contains(seconds))
+            let seconds = try #require(refused.retryAfter)
+            #expect(refused.hasDelay(of: 3_600, since: begin), "\(seconds)")
+            let wait = try #require(refused.retryPhrase(in: language))
+            #expect(json["error.message"]?.stringValue == text + wait + ".")
             #expect(json["error.details.retry_after"] == .integer(Int64(seconds)))
             let other = try await server.post("/api/request-password-reset", #"{"email":"b@example.com"}"#)
             #expect(other.status == 200)
@@ -101,9 +103,10 @@ import Testing
             #expect(refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
             #expect(try refused.json()["error_code"] == 429)
             #expect(try refused.json()["errors.0.field"] == "rate_limit")
+            let wait = try #require(refused.retryPhrase(in: .spanish))
             #expect(
-                try refused.json()["errors.0.message"]
-                    == "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en 1 hora."
+                try refused.json()["errors.0.message"]?.stringValue
+                    == "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en \(wait)."
             )
         }
     }

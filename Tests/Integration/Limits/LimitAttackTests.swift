@@ -1,5 +1,6 @@
 import AccountContract
 import AccountRoutes
+import ErrorContract
 import Foundation
 import OpenAPI
 import Testing
@@ -190,7 +191,8 @@ import Testing
             let page = try await server.call(route, headers: ["Accept-Language: es"])
             #expect(page.status == 429)
             #expect(page["Content-Type"] == "text/html; charset=utf-8")
-            #expect(page.text.contains("Demasiadas solicitudes. Intenta de nuevo en 1 hora."))
+            let wait = try #require(page.retryPhrase(in: .spanish))
+            #expect(page.text.contains("Demasiadas solicitudes. Intenta de nuevo en \(wait)."))
             #expect(page.remaining(.tokenIP) == 0)
         }
     }

@@ -140,7 +140,9 @@ import Testing
                 #expect(!failure.success && failure.errorCode == status)
                 #expect(failure.errors.first?.field == field)
                 #expect(failure.errors.first?.message.isEmpty == false)
-                if status == 429 { #expect(failure.errors.first?.message.contains("1 hora") == true, "\(failure)") }
+                guard status == 429 else { continue }
+                let wait = try #require(response.retryPhrase(in: .spanish))
+                #expect(failure.errors.first?.message.contains(wait) == true, "\(failure)")
             }
         }
     }

@@ -29,7 +29,8 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             let given = run.output.split(separator: "\n").filter { $0.wholeMatch(of: /\d{3}/) != nil }.map(String.init)
             #expect(given == promised, "\(run.output)")
-            #expect(run.output.contains("intenta de nuevo en 1 hora."))
+            // On a slow machine, the section takes longer than a minute.
+            #expect(run.output.contains(/intenta de nuevo en (?:1 hora|\d\d minutos)\./), "\(run.output)")
         }
     }
 
