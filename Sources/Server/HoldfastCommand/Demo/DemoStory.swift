@@ -4,7 +4,6 @@ import ErrorContract
 import Foundation
 import HoldfastURLSession
 import ResilientHTTP
-import Timekeeping
 
 /// The demo of one server: an account, a password reset in Spanish, refused credentials, and the behavior of a client in failure scenarios.
 struct DemoStory: Sendable {
@@ -44,6 +43,7 @@ struct DemoStory: Sendable {
             return "the access token belongs to \(user.firstName)"
         }
         let stolen = await store.load()
+        let firstRequest = ContinuousClock.now
         try await steps.run("Request a password reset in Spanish") {
             try await client.requestPasswordReset(email: email)
         }
@@ -91,10 +91,13 @@ struct DemoStory: Sendable {
         let refusal = try await steps.refused("A fourth request within the hour", .rateLimitExceeded) {
             _ = try await client.requestPasswordReset(email: email)
         }
-        let expected = ContractText.resetLimited(wait: .seconds(3_600)).text(in: .spanish)
+        // The first request counts for an hour. On a busy machine, a part of the hour is over.
+        let wait = refusal.retryAfter ?? .zero
+        let rest = .seconds(3_599) - firstRequest.duration(to: .now)
+        let expected = ContractText.resetLimited(wait: wait).text(in: .spanish)
         try expect(refusal.status == 429, "the status is \(refusal.status ?? 0)")
         try expect(refusal.message == expected, "the text is “\(refusal.message ?? "")”")
-        try expect((3_500...3_600).contains(refusal.retryAfter?.wholeSecondsRoundedUp ?? 0), "Retry-After is missing or wrong")
+        try expect((rest...(.seconds(3_600))).contains(wait), "Retry-After is missing or wrong")
         try await FailureScenarios(url: url, steps: steps, delay: delay).run()
         return steps
     }
