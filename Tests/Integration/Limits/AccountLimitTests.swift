@@ -12,15 +12,21 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct AccountLimitTests {
+    /// Returns the default policy with a window of an hour. With a window of a minute, a slow test would get quota back.
+    private static func hourly(_ limit: AccountLimit) -> RateLimitPolicy {
+        limit.policy(limit.standard.quota, perSeconds: 3_600)
+    }
+
     @Test("Every limited route reports its limits, whether it succeeds or fails", arguments: LimitedRoute.all)
     func shown(route: LimitedRoute) async throws {
         try await withServer {
             $0.limits = LimitSettings()
+            for limit in AccountLimit.allCases { $0.limits.policies[limit] = Self.hourly(limit) }
             $0.trustLoopback()
         } _: { server in
             let response = try await server.call(route)
             let byClient = try #require(route.byClient)
-            let policies = RateLimitFields.policies(route.shown.map(\.standard))
+            let policies = RateLimitFields.policies(route.shown.map(Self.hourly))
             #expect(response["RateLimit-Policy"] == policies)
             for limit in route.shown { #expect(response.remaining(limit) == limit.standard.quota - 1) }
             for limit in AccountLimit.allCases where !limit.isVisible {
@@ -29,7 +35,7 @@ import Testing
             guard route.operation.request != nil else { return }
             let malformed = try await server.call(route, body: route.malformed)
             #expect(malformed.status == 400)
-            #expect(malformed["RateLimit-Policy"] == RateLimitFields.policies([byClient.standard]))
+            #expect(malformed["RateLimit-Policy"] == RateLimitFields.policies([Self.hourly(byClient)]))
             // A body that can't be read is charged to no limit.
             #expect(malformed.remaining(byClient) == byClient.standard.quota - 1)
         }
