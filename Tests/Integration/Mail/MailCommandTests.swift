@@ -14,15 +14,16 @@ import Testing
         try await withFolder { folder in
             let stores = try Stores(folder.appending(path: "data"))
             let now = Date()
+            // Half an hour must pass before the commands print another number of hours or find an ended lease.
             for (index, name) in ["waits", "taken", "failed"].enumerated() {
-                try await stores.request("\(name)@example.com", at: now.addingTimeInterval(Double(index) - 600))
+                try await stores.request("\(name)@example.com", at: now.addingTimeInterval(Double(index) - 10.5 * 3_600))
             }
-            let leaseEnd = now.addingTimeInterval(100)
+            let leaseEnd = now.addingTimeInterval(4.5 * 3_600)
             let intents = try await stores.intents.claim(limit: 3, at: now, leaseEnd: leaseEnd)
             try await stores.intents.postpone(
                 intents[0],
                 leaseEnd: leaseEnd,
-                until: now.addingTimeInterval(250),
+                until: now.addingTimeInterval(4.5 * 3_600),
                 reason: "421 4.3.2 at RCPT TO"
             )
             try await stores.intents.abandon(
@@ -47,7 +48,7 @@ import Testing
             #expect(
                 lines[1].wholeMatch(
                     of: try Regex(
-                        "\(head[0])  password_reset  waiting  1      in [34] min  10 min  w\\*\\*\\*@example.com  421 4.3.2 at RCPT TO"
+                        "\(head[0])  password_reset  waiting  1      in 4 h    10 h  w\\*\\*\\*@example.com  421 4.3.2 at RCPT TO"
                     )
                 ) != nil,
                 "\(lines[1])"
