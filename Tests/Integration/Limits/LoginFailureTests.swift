@@ -265,7 +265,7 @@ import Testing
             try await stores.accountLockTokens.insert(
                 token.digest,
                 account: account.id,
-                expiresAt: Date(timeIntervalSinceNow: 60)
+                expiresAt: Date(timeIntervalSinceNow: 3_600)
             )
             #expect(try await stores.accountLockTokens.lock(token.digest, at: Date()))
             let refused = try await signIn(server, Self.right)
