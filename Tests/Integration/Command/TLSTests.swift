@@ -20,7 +20,7 @@ import Testing
     private let environment = ["ENVIRONMENT": "development", "TLS_CERT": "cert.pem", "TLS_KEY": "key.pem"]
 
     private func curl(_ arguments: [String], in folder: URL) async throws -> ProcessResult {
-        try await Binary.run(["--silent", "--show-error", "--max-time", "20"] + arguments, at: "/usr/bin/curl", in: folder)
+        try await Binary.run(["--silent", "--show-error", "--max-time", "120"] + arguments, at: "/usr/bin/curl", in: folder)
     }
 
     @Test("With a certificate and its key the server accepts only HTTPS")
