@@ -44,7 +44,8 @@ extension Stores {
         )
     }
 
-    /// Returns a worker for this folder's emails that delivers them to a test's mail server.
+    /// Returns a worker for this folder's emails that delivers them to a test's mail server. If the server is slow, the worker waits for
+    /// most of an email's lease. After a timeout, it would send the email again.
     func mailWorker(_ server: MailServer, clock: ShiftedClock, log: CapturedLog) throws -> MailWorker<ContinuousClock> {
         MailWorker(
             stores: self,
@@ -57,7 +58,7 @@ extension Stores {
                 )
             ),
             delivery: SMTPDelivery(
-                settings: .init(host: "localhost", port: server.port, security: .none, timeout: .seconds(30)),
+                settings: .init(host: "localhost", port: server.port, security: .none, timeout: .seconds(100)),
                 now: clock.now
             ),
             rules: RecoveryRules(),

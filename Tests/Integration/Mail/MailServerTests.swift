@@ -22,7 +22,8 @@ import Testing
                 host: "localhost",
                 port: mails.port,
                 security: security,
-                credentials: .init(user: "crowns", password: "a login's password")
+                credentials: .init(user: "crowns", password: "a login's password"),
+                timeout: .seconds(100)
             )
             settings.authorities = mails.authorities
             let chosen = settings
