@@ -72,9 +72,9 @@ import Testing
 
     @Test("A refused connection ends with exit code 2")
     func refused() async throws {
-        try await LoopbackServer.run([]) { server, folder in
-            await server.close()
-            let run = try await Binary.run(["call", "GET", server.origin, "--retries", "0"], in: folder)
+        try await withFolder { folder in
+            let address = "http://127.0.0.1:\(try freePort())"
+            let run = try await Binary.run(["call", "GET", address, "--retries", "0"], in: folder)
             #expect(run.status == 2)
             #expect(run.output.contains("NETWORK_ERROR") && run.output.contains(/cause +unreachable/))
         }

@@ -32,9 +32,9 @@ import Testing
 
     @Test("Stores a request while no server listens, and reports that it is still pending")
     func offline() async throws {
-        try await LoopbackServer.run([]) { server, folder in
-            await server.close()
-            let call = ["call", "--queue", "outbox", "PUT", server.origin + "/a", "-d", "x", "--retries", "0"]
+        try await withFolder { folder in
+            let address = "http://127.0.0.1:\(try freePort())/a"
+            let call = ["call", "--queue", "outbox", "PUT", address, "-d", "x", "--retries", "0"]
             #expect(try await Binary.run(call, in: folder).status == 5)
             let drained = try await Binary.run(["call", "--queue", "outbox", "--drain", "--retries", "0", "--json"], in: folder)
             #expect(drained.status == 5)
