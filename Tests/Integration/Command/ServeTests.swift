@@ -3,7 +3,6 @@ import AccountKit
 import DataServerTesting
 import Foundation
 import GRDB
-import HoldfastURLSession
 import ResilientHTTP
 import TestSupport
 import Testing
@@ -436,7 +435,7 @@ import Testing
             let environment = ["ENVIRONMENT": "development"]
             let store = MemoryCredentialStore()
             _ = try await serve(environment: environment, in: folder, signal: SIGTERM) { url in
-                let client = AccountClient(api: APIClient(baseURL: url, transport: .urlSession()), store: store)
+                let client = AccountClient(api: .patient(url), store: store)
                 _ = try await client.register(
                     email: try EmailAddress("ana@example.com"),
                     password: try Password("correct horse battery"),
@@ -444,7 +443,7 @@ import Testing
                 )
             }
             _ = try await serve(environment: environment, in: folder, signal: SIGTERM) { url in
-                let client = AccountClient(api: APIClient(baseURL: url, transport: .urlSession()), store: store)
+                let client = AccountClient(api: .patient(url), store: store)
                 let me = try await client.me()
                 try await client.refresh()
                 let refreshed = try await client.me()

@@ -25,7 +25,7 @@ import Testing
     @Test("The server lists the same scenarios")
     func listing() async throws {
         try await withServer { server in
-            let listing: LabListing = try await APIClient(baseURL: server.url, transport: .urlSession()).get("/dev/lab/scenarios")
+            let listing: LabListing = try await APIClient.patient(server.url).get("/dev/lab/scenarios")
             #expect(listing == LabListing(scenarios: LabScenario.all()))
         }
     }

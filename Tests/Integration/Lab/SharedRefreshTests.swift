@@ -2,7 +2,6 @@ import ErrorContract
 import ErrorLabContract
 import Foundation
 import HTTPTypes
-import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
@@ -27,7 +26,7 @@ import Testing
     /// Returns the lab's last response after fifty concurrent calls with an expired token.
     private func lastReply(isShared: Bool) async throws -> LabSuccess {
         try await withServer { server in
-            let client = APIClient(baseURL: server.url, transport: .urlSession(), timeout: .seconds(120), middleware: [])
+            let client = APIClient.patient(server.url)
             let session = LabClient(
                 client: client,
                 tokens: try await client.post(

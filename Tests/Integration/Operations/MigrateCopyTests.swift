@@ -4,7 +4,6 @@ import DataServerTesting
 import Email
 import ErrorContract
 import Foundation
-import HoldfastURLSession
 import ResilientHTTP
 import TestSupport
 import Testing
@@ -166,9 +165,7 @@ import Testing
     private static let password = "correct horse battery"
 
     private func client(_ url: URL, _ store: MemoryCredentialStore) -> AccountClient {
-        var api = APIClient(baseURL: url, transport: .urlSession(), language: .english, timeout: .seconds(120), middleware: [])
-        api.attemptTimeout = .seconds(120)
-        return AccountClient(api: api, store: store)
+        AccountClient(api: .patient(url), store: store)
     }
 
     private func register(_ email: String, at client: AccountClient) async throws {

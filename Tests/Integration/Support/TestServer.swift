@@ -24,18 +24,7 @@ struct TestServer: Sendable {
     let log: CapturedLog
 
     /// Returns an account client like an app's.
-    func client(_ language: Language = .english) -> AccountClient {
-        var api = APIClient(
-            baseURL: url,
-            transport: .urlSession(),
-            language: language,
-            timeout: .seconds(120),
-            middleware: []
-        )
-        // Hundreds of servers share the machine.
-        api.attemptTimeout = .seconds(120)
-        return AccountClient(api: api)
-    }
+    func client(_ language: Language = .english) -> AccountClient { AccountClient(api: .patient(url, language: language)) }
 
     /// Sends JSON like curl.
     func post(_ path: String, _ json: String, headers: [String] = []) async throws -> RawHTTP.Answer {
@@ -95,6 +84,15 @@ struct TestServer: Sendable {
         _ = try await client(language).requestPasswordReset(email: try EmailAddress(email))
         try await eventually { try mailbox.resetLinks(to: email).count > before }
         return try #require(try mailbox.resetLinks(to: email).first)
+    }
+}
+
+extension APIClient {
+    /// Returns a client that sends each request once, and waits for the response of a busy server. Hundreds of servers share the machine.
+    static func patient(_ url: URL, language: Language = .english) -> APIClient {
+        var api = APIClient(baseURL: url, transport: .urlSession(), language: language, timeout: .seconds(120), middleware: [])
+        api.attemptTimeout = .seconds(120)
+        return api
     }
 }
 
