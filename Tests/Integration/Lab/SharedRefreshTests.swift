@@ -30,7 +30,7 @@ import Testing
             let session = LabClient(
                 client: client,
                 tokens: try await client.post(
-                    "/dev/lab/token?expired=true&lifetime_ms=60000&refresh_delay_ms=200",
+                    "/dev/lab/token?expired=true&lifetime_ms=3600000&refresh_delay_ms=200",
                     [String: String]()
                 ),
                 isShared: isShared

@@ -31,7 +31,7 @@ struct FailureScenarios: Sendable {
     /// Makes concurrent calls with an expired token, and requires that they share one refresh.
     private func expiredToken() async throws -> String {
         let plain = APIClient(baseURL: url, transport: .urlSession())
-        let path = LabPath.root + LabPath.token + "?expired=true&lifetime_ms=60000&refresh_delay_ms=200"
+        let path = LabPath.root + LabPath.token + "?expired=true&lifetime_ms=3600000&refresh_delay_ms=200"
         let tokens: LabTokens = try await plain.post(path, [String: String]())
         let store = MemoryCredentialStore(tokens.credentials)
         let session = Session(store: store) { refreshToken in
