@@ -28,7 +28,7 @@ struct DemoStory: Sendable {
         let email = try EmailAddress("ana@example.com")
         let oldPassword = try Password("first password of Ana")
         let newPassword = try Password("second password of Ana")
-        let api = APIClient(baseURL: url, transport: .urlSession(), language: .spanish)
+        let api = APIClient.demo(url, language: .spanish)
         let store = MemoryCredentialStore()
         let client = AccountClient(api: api, store: store)
         let steps = Steps(printer: printer)
@@ -125,6 +125,22 @@ struct DemoStory: Sendable {
             try await Task.sleep(for: .milliseconds(25))
         }
         throw Unexpected(description: "no email arrived within a minute")
+    }
+}
+
+extension APIClient {
+    /// Returns a client of a demo's server. The server runs on the same machine, so a late response only means that the machine is busy.
+    /// The client then waits for the response.
+    static func demo(_ url: URL, language: Language = .english, session: Session? = nil) -> APIClient {
+        var api = APIClient(
+            baseURL: url,
+            transport: .urlSession(),
+            language: language,
+            timeout: .seconds(120),
+            session: session
+        )
+        api.attemptTimeout = .seconds(120)
+        return api
     }
 }
 

@@ -2,7 +2,6 @@ import ErrorContract
 import ErrorLabContract
 import Foundation
 import HTTPTypes
-import HoldfastURLSession
 import ResilientHTTP
 import Synchronization
 
@@ -30,7 +29,7 @@ struct FailureScenarios: Sendable {
 
     /// Makes concurrent calls with an expired token, and requires that they share one refresh.
     private func expiredToken() async throws -> String {
-        let plain = APIClient(baseURL: url, transport: .urlSession())
+        let plain = APIClient.demo(url)
         let path = LabPath.root + LabPath.token + "?expired=true&lifetime_ms=3600000&refresh_delay_ms=200"
         let tokens: LabTokens = try await plain.post(path, [String: String]())
         let store = MemoryCredentialStore(tokens.credentials)
@@ -41,7 +40,7 @@ struct FailureScenarios: Sendable {
             )
             return fresh.credentials
         }
-        let api = APIClient(baseURL: url, transport: .urlSession(), session: session)
+        let api = APIClient.demo(url, session: session)
         let replies = try await withThrowingTaskGroup(of: LabSuccess.self) { calls in
             for _ in 0..<Self.callers { calls.addTask { try await api.get(LabPath.root + LabPath.protected) } }
             return try await calls.reduce(into: []) { $0.append($1) }
@@ -56,7 +55,7 @@ struct FailureScenarios: Sendable {
     /// Makes a call that the server refuses once with 429, and requires that the client repeats it after the delay.
     private func limited() async throws -> String {
         let tally = DemoTally()
-        var api = APIClient(baseURL: url, transport: .urlSession())
+        var api = APIClient.demo(url)
         api.listeners = [tally]
         let response = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
         let reply: LabSuccess = try await api.get(response.path())
@@ -69,7 +68,7 @@ struct FailureScenarios: Sendable {
     /// refuse the 30 calls without sending them. After the delay, the first call and 30 new calls must succeed.
     private func brownOut() async throws {
         let tally = DemoTally()
-        var api = APIClient(baseURL: url, transport: .urlSession())
+        var api = APIClient.demo(url)
         api.listeners = [tally]
         let response = LabResponse(
             .code(.serverServiceUnavailable),
