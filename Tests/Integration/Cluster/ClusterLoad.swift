@@ -100,7 +100,11 @@ final class ClusterLoad: Sendable {
     /// - Returns: The number of emails that were sent more often than requested.
     @discardableResult
     func verify() async throws -> Int {
-        let people = state.withLock { $0.people }
+        // On a busy machine, the users may have needed all of their time to finish their calls.
+        let people = state.withLock { state in
+            state.end = .now.advanced(by: .seconds(300))
+            return state.people
+        }
         var duplicates = 0
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, person) in people.filter(\.isRegistered).enumerated() {
@@ -131,8 +135,9 @@ final class ClusterLoad: Sendable {
         let signIn = await insist("/api/auth/login", body)?.reply
         #expect(signIn?.status == 200, "\(person.email) can't sign in")
         if let session = person.session {
-            let refresh = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#)?.reply
-            #expect(refresh?.status == 200, "the session of \(person.email) is lost")
+            let refresh = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#)
+            if let refresh, isLateRepeat(refresh.reply, refresh.calls, refresh.time) { return }
+            #expect(refresh?.reply.status == 200, "the session of \(person.email) is lost")
         }
     }
 
@@ -237,9 +242,7 @@ final class ClusterLoad: Sendable {
             guard let (reply, calls, time) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else {
                 return false
             }
-            if reply.status == 401, calls > 1, time > SessionRules().repeatWindow {
-                // The first call has rotated the token, and the outage was longer than the window in which it may be repeated.
-                state.withLock { $0.lateRepeats += 1 }
+            if isLateRepeat(reply, calls, time) {
                 person.session = nil
                 return true
             }
@@ -250,6 +253,14 @@ final class ClusterLoad: Sendable {
             }
             person.session = reply.text("refresh_token")
         }
+        return true
+    }
+
+    /// Returns whether a refresh was refused because it was repeated too late, and counts it. An earlier call has rotated the token, and
+    /// the outage was longer than the window in which the token may be used again.
+    private func isLateRepeat(_ reply: Reply, _ calls: Int, _ time: Duration) -> Bool {
+        guard reply.status == 401, calls > 1, time > SessionRules().repeatWindow else { return false }
+        state.withLock { $0.lateRepeats += 1 }
         return true
     }
 
