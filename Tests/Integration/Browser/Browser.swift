@@ -9,8 +9,8 @@ struct Browser: Sendable {
     let driver: WebDriver
     let path: String
 
-    /// The longest wait for an element or a text. It only ends a test that would never end.
-    private static let patience = Duration.seconds(60)
+    /// The longest wait for an element or a text, which only ends a test that would never end. `RawHTTP` waits a little longer.
+    private static let patience = Duration.seconds(100)
     /// The pause between two checks, which leaves the processor to the browser.
     private static let pause = Duration.milliseconds(20)
 
@@ -54,7 +54,7 @@ struct Browser: Sendable {
         try await driver.send("GET", "\(path)/element/\(try await element(selector))/text", nil).stringValue ?? ""
     }
 
-    /// Returns the text of an element once it is the expected one, or the text after a minute. A page may unload while it is being
+    /// Returns the text of an element once it is the expected one, or the text after the longest wait. A page may unload while it is being
     /// read.
     func text(_ selector: String, awaiting expected: String) async throws -> String {
         let clock = ContinuousClock()
