@@ -86,7 +86,7 @@ public struct AccountServer: Sendable {
     /// The counters of accounts, such as outcomes of sign-ins.
     let accountMetrics: AccountMetrics
     /// The clocks of the server.
-    let time: ServerTime
+    package let time: ServerTime
     /// The clock of sessions, of the email queue and of idempotency keys. It continues after a restart, and doesn't jump when the wall
     /// clock is set.
     let steady: any PersistentTime

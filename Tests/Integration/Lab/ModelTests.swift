@@ -15,7 +15,7 @@ import Testing
         arguments: LabScenario.groups.map(\.rawValue)
     )
     func promises(group: String) async throws {
-        try await withServer { server in
+        try await withServer(time: LabScenario.clocks(of: group)) { server in
             for scenario in LabScenario.all() where scenario.group.rawValue == group { await tryOut(scenario, server.url) }
         }
     }

@@ -131,7 +131,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try accounts.addMailbox(to: router)
             // The lab limits its delays itself. With a deadline, the response to a request with a longer delay would be 504. Clients can
             // also shorten the deadline, so a test of a client's timeout could get this response instead of the timeout.
-            try ErrorLabRoutes<Context>(renderer: accounts.renderer).add(to: router.withoutDeadline)
+            try ErrorLabRoutes<Context>(renderer: accounts.renderer, clock: accounts.time).add(to: router.withoutDeadline)
         }
         // The routes above are exempt from load shedding, because operators need them when the server is busy.
         try accounts.addAccountRoutes(to: router)
