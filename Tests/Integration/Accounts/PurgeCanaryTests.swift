@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 /// Searches everything that a server has stored for the data of a removed account.
-@Suite(.timeLimit(.minutes(5))) struct PurgeCanaryTests {
+@Suite(.timeLimit(.minutes(15))) struct PurgeCanaryTests {
     private static let start = Date(timeIntervalSince1970: 1_790_000_000)
     private static let canaries = ["kanarienvogel", "canary-mail", "gelberkanari"]
 

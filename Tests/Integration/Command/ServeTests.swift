@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(5))) struct ServeTests {
+@Suite(.timeLimit(.minutes(15))) struct ServeTests {
     @Test("Reports all problems of the configuration at once, with exit code 78")
     func badConfiguration() async throws {
         try await withFolder { folder in

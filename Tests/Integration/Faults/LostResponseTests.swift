@@ -10,7 +10,7 @@ import ResilientHTTP
 import Testing
 
 /// Responses that are lost between the account server and an app, after the server has done its work.
-@Suite(.timeLimit(.minutes(5))) struct LostResponseTests {
+@Suite(.timeLimit(.minutes(15))) struct LostResponseTests {
     /// Whether the client retries a lost request automatically, or the user does.
     private static let retries = [RetryPolicy.never, RetryPolicy(backoff: Backoff(base: .zero))]
     private static let cuts = [0, 1, 200].map { FaultProxy.Cut(place: .response, bytes: $0, isReset: true) }

@@ -5,7 +5,7 @@ import HoldfastTesting
 import StrictJSON
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BrokenConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct BrokenConnectionTests {
     @Test(
         "A connection breaks at the requested position in the requested way",
         arguments: [

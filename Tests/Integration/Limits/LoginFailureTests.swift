@@ -14,7 +14,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(5))) struct LoginFailureTests {
+@Suite(.timeLimit(.minutes(15))) struct LoginFailureTests {
     private static let right = "correct horse battery"
 
     /// Configures the default limits of the account, and disables the limits of clients.
@@ -274,7 +274,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct UncheckedPasswordTests {
+@Suite(.timeLimit(.minutes(15))) struct UncheckedPasswordTests {
     /// Password hashing whose checks wait until the test releases them.
     private final class HeldHashing: PasswordHashing {
         private let state = Mutex((isHeld: true, begun: 0))

@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(5))) struct MailServerTests {
+@Suite(.timeLimit(.minutes(15))) struct MailServerTests {
     @Test(
         "Sends the story's emails over TLS with a login, and logs no secrets",
         arguments: [SMTPSettings.Security.tls, .startTLS]

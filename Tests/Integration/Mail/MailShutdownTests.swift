@@ -7,7 +7,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(5))) struct MailShutdownTests {
+@Suite(.timeLimit(.minutes(15))) struct MailShutdownTests {
     @Test("At SIGTERM the server refuses requests and waits for the email in flight")
     func inHand() async throws {
         try await MailServer.run { mails in

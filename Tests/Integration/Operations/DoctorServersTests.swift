@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The findings about PostgreSQL and Redis, which run for the tests.
-@Suite(.timeLimit(.minutes(5))) struct DoctorServersTests {
+@Suite(.timeLimit(.minutes(15))) struct DoctorServersTests {
     private func findings(
         _ variables: [String: String],
         in folder: URL

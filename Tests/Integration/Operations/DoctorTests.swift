@@ -9,7 +9,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite(.timeLimit(.minutes(5))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(15))) struct DoctorTests {
     /// The findings of the command, by subject.
     private struct Report {
         let status: Int32

@@ -15,7 +15,7 @@ import Testing
 @testable import HoldfastCommand
 
 /// The effect of idempotency keys on the account server's routes.
-@Suite(.timeLimit(.minutes(5))) struct RepeatedRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct RepeatedRequestTests {
     private static let resetPath = "/api/request-password-reset/"
 
     @Test(

@@ -13,7 +13,7 @@ import Timekeeping
 @testable import HoldfastCommand
 
 /// Every 503 has a Retry-After.
-@Suite(.timeLimit(.minutes(5))) struct UnavailableTests {
+@Suite(.timeLimit(.minutes(15))) struct UnavailableTests {
     private func expectWait(_ response: RawHTTP.Answer, in range: ClosedRange<Int>, _ cause: Comment) {
         #expect(response.status == 503, cause)
         #expect(response["X-Error-Code"] == "SERVER_SERVICE_UNAVAILABLE", cause)

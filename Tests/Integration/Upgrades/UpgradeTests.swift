@@ -46,7 +46,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct UpgradeTests {
+@Suite(.timeLimit(.minutes(15))) struct UpgradeTests {
     @Test("There is a folder of each version, including the current one")
     func versions() async throws {
         try await withFolder { folder in
